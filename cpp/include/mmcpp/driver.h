@@ -1,0 +1,77 @@
+// A whole request: pictures and prompt in; tensors, expanded prompt, offsets and positions out; or
+// one error.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <variant>
+#include <vector>
+
+#include "mmcpp/export.h"
+#include "mmcpp/family.h"
+#include "mmcpp/image.h"
+#include "mmcpp/span.h"
+#include "mmcpp/status.h"
+#include "mmcpp/tensor.h"
+
+namespace mmcpp {
+
+/// A picture of a request: encoded bytes, or pixels that the caller decoded. Borrowed.
+using MediaSource = std::variant<Bytes, ImageView>;
+
+/// What a request may cost.
+struct RequestLimits {
+  size_t max_items = 64;
+  size_t max_total_bytes = size_t{256} << 20;  ///< encoded bytes and given pixels together
+  uint64_t max_tokens = uint64_t{1} << 20;     ///< of the expanded prompt
+};
+
+struct ProcessOptions {
+  DType dtype = DType::kF32;  ///< of features: kF32, kBf16, kF16 or kU8
+  DecodeOptions decode;       ///< its limits are per item
+  RequestLimits limits;
+};
+
+/// Where an item's time went, in milliseconds.
+struct ItemTimes {
+  double hash_ms = 0, decode_ms = 0, process_ms = 0;
+};
+
+struct OutputItem {
+  Tensor feature;  ///< empty in an ItemBatch, whose features are packed
+  std::vector<NamedTensor> aux;
+  ItemPlan plan;
+  uint64_t content_hash =
+      0;           ///< ContentHash of the encoded bytes; of "rgb8", height, width and pixels else
+  ImageInfo info;  ///< of given pixels: mode "RGB" and the size
+  bool encoded = true;  ///< false when pixels were given, and info.format says nothing
+  ItemTimes times;
+};
+
+struct Request {
+  Span<const int64_t> input_ids;
+  Span<const MediaSource> media;
+  ProcessOptions options;
+};
+
+struct Response {
+  std::vector<int64_t> input_ids;   ///< expanded
+  std::vector<OutputItem> items;    ///< in the order of the request
+  std::vector<TokenRange> offsets;  ///< offsets[i] is where item i stands
+  Positions positions;
+  double layout_ms = 0, positions_ms = 0;
+};
+
+/// Runs a request. All or nothing: with several failing items the error of the lowest one is given,
+/// its index in Error::item and at the head of the message ("image 2: jpeg: ..."). Thread-safe.
+MMCPP_EXPORT Result<Response> Process(const Family& family, const Request& request);
+
+/// The image half alone: items without a prompt, features packed along axis 0 into one tensor.
+struct ItemBatch {
+  Tensor features;
+  std::vector<OutputItem> items;
+};
+MMCPP_EXPORT Result<ItemBatch> ProcessItems(const Family& family, Span<const MediaSource> media,
+                                            const ProcessOptions& options);
+
+}  // namespace mmcpp

@@ -1,0 +1,23 @@
+// From a codec's native pixels to RGB8, with transparency as DecodeOptions asks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "mmcpp/image.h"
+
+namespace mmcpp::codec {
+
+/// Writes `count` RGBA pixels as RGB by options.alpha and options.background. rgb == rgba is
+/// allowed.
+void RgbaRowToRgb(const uint8_t* rgba, size_t count, const DecodeOptions& options, uint8_t* rgb);
+
+/// Writes `count` gray pixels as RGB. The gray row may lie at the end of the RGB row.
+void GrayRowToRgb(const uint8_t* gray, size_t count, uint8_t* rgb);
+
+/// A colour with alpha, as one RGB pixel: for palettes and transparent colours.
+inline void RgbaToRgb(const uint8_t rgba[4], const DecodeOptions& options, uint8_t rgb[3]) {
+  RgbaRowToRgb(rgba, 1, options, rgb);
+}
+
+}  // namespace mmcpp::codec

@@ -1,0 +1,25 @@
+// One pair of functions per format: what the header says, and the pixels. decode.cc alone calls
+// them, after it has told the format by content.
+#pragma once
+
+#include "mmcpp/image.h"
+
+namespace mmcpp::codec {
+
+// Header only: reads as little as the format allows and decodes no pixel.
+Result<ImageInfo> ReadJpegInfo(Bytes encoded);
+Result<ImageInfo> ReadPngInfo(Bytes encoded);
+Result<ImageInfo> ReadWebpInfo(Bytes encoded);
+Result<ImageInfo> ReadGifInfo(Bytes encoded);
+Result<ImageInfo> ReadBmpInfo(Bytes encoded);
+
+// Pixels as RGB8, transparency and depth by `options`. The caller has checked the limits against
+// Read*Info and turns the picture afterwards. A decoder that meets a size other than its header
+// said fails.
+Result<Image> DecodeJpeg(Bytes encoded, const DecodeOptions& options);
+Result<Image> DecodePng(Bytes encoded, const DecodeOptions& options);
+Result<Image> DecodeWebp(Bytes encoded, const DecodeOptions& options);
+Result<Image> DecodeGif(Bytes encoded, const DecodeOptions& options);
+Result<Image> DecodeBmp(Bytes encoded, const DecodeOptions& options);
+
+}  // namespace mmcpp::codec
