@@ -6,6 +6,7 @@
 #include "mmcpp/family.h"
 #include "mmcpp/hash.h"
 #include "mmcpp/image.h"
+#include "mmcpp/prompt.h"
 #include "mmcpp/registry.h"
 #include "mmcpp/resize.h"
 #include "mmcpp/span.h"
