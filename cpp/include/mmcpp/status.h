@@ -19,6 +19,9 @@ enum class ErrorCode : uint8_t {
   kLimitExceeded,    ///< a limit said no (413, mmcpp.LimitError)
   kOutOfMemory,      ///< allocation failed (503, MemoryError)
   kInternal,         ///< a bug of this library (500, RuntimeError)
+  kBadSource,        ///< not a URL, data: URL or base64 that can be read (400, mmcpp.FetchError)
+  kFetchFailed,      ///< network, file or remote status (400, mmcpp.FetchError)
+  kForbidden,        ///< the fetch policy says no (422, mmcpp.FetchError)
 };
 
 /// "invalid_argument", "corrupt_input", ...: stable names for logs, metrics and Python's `.code`.

@@ -55,6 +55,11 @@ class MMCPP_EXPORT Buffer {
   /// `size` uninitialised bytes; kOutOfMemory if the system has none.
   static Result<Buffer> Allocate(size_t size);
 
+  /// Keeps the first `size` bytes, at most size(); the memory stays as it is.
+  void Truncate(size_t size) noexcept {
+    if (size < size_) size_ = size;
+  }
+
   uint8_t* data() noexcept { return data_; }
   const uint8_t* data() const noexcept { return data_; }
   size_t size() const noexcept { return size_; }

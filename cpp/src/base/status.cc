@@ -17,6 +17,12 @@ const char* ErrorCodeName(ErrorCode code) noexcept {
       return "out_of_memory";
     case ErrorCode::kInternal:
       return "internal";
+    case ErrorCode::kBadSource:
+      return "bad_source";
+    case ErrorCode::kFetchFailed:
+      return "fetch_failed";
+    case ErrorCode::kForbidden:
+      return "forbidden";
   }
   return "unknown";
 }
