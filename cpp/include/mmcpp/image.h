@@ -31,6 +31,10 @@ class MMCPP_EXPORT Image {
   /// Uninitialised pixels. kInvalidArgument unless both sides are positive; kOutOfMemory.
   static Result<Image> Allocate(int height, int width);
 
+  /// Takes over pixels that stand at the head of `buffer`; what is behind them is given up.
+  /// kInvalidArgument unless both sides are positive and the buffer holds height * width * 3 bytes.
+  static Result<Image> Adopt(Buffer buffer, int height, int width);
+
   int height() const noexcept { return height_; }
   int width() const noexcept { return width_; }
   size_t row_bytes() const noexcept { return static_cast<size_t>(width_) * 3; }

@@ -45,5 +45,14 @@ inline Error WithContext(Error error, const std::string& context) {
 inline Error InvalidArgument(std::string message) {
   return {ErrorCode::kInvalidArgument, std::move(message)};
 }
+inline Error CorruptInput(std::string message) {
+  return {ErrorCode::kCorruptInput, std::move(message)};
+}
+inline Error Unsupported(std::string message) {
+  return {ErrorCode::kUnsupported, std::move(message)};
+}
+inline Error LimitExceeded(std::string message) {
+  return {ErrorCode::kLimitExceeded, std::move(message)};
+}
 
 }  // namespace mmcpp

@@ -15,6 +15,10 @@ void RgbaRowToRgb(const uint8_t* rgba, size_t count, const DecodeOptions& option
 /// Writes `count` gray pixels as RGB. The gray row may lie at the end of the RGB row.
 void GrayRowToRgb(const uint8_t* gray, size_t count, uint8_t* rgb);
 
+/// Writes `count` pixels of inverted CMYK (0 is full ink, as Adobe stores it and libjpeg gives it)
+/// as RGB, by the rule of Pillow 13's convert().
+void InvertedCmykRowToRgb(const uint8_t* cmyk, size_t count, uint8_t* rgb);
+
 /// A colour with alpha, as one RGB pixel: for palettes and transparent colours.
 inline void RgbaToRgb(const uint8_t rgba[4], const DecodeOptions& options, uint8_t rgb[3]) {
   RgbaRowToRgb(rgba, 1, options, rgb);

@@ -1,0 +1,58 @@
+// Gray and transparency to RGB8, to the bit as Pillow 13 does it.
+#include "codec/color.h"
+
+namespace mmcpp::codec {
+namespace {
+
+/// Pillow's division by 255 with rounding, for 0 <= x <= 255 * 255.
+inline uint8_t DivideBy255(uint32_t x) {
+  const uint32_t t = x + 128;
+  return static_cast<uint8_t>((t + (t >> 8)) >> 8);
+}
+
+}  // namespace
+
+void RgbaRowToRgb(const uint8_t* rgba, size_t count, const DecodeOptions& options, uint8_t* rgb) {
+  switch (options.alpha) {
+    case AlphaMode::kDrop:
+      for (size_t i = 0; i < count; ++i, rgba += 4, rgb += 3) {
+        const uint8_t r = rgba[0], g = rgba[1], b = rgba[2];
+        rgb[0] = r;
+        rgb[1] = g;
+        rgb[2] = b;
+      }
+      return;
+    case AlphaMode::kComposite:
+    case AlphaMode::kPaste:
+      // alpha_composite carries 7 more bits than paste does; over an opaque background the answers
+      // are the same for every input.
+      for (size_t i = 0; i < count; ++i, rgba += 4, rgb += 3) {
+        const uint32_t alpha = rgba[3];
+        for (size_t c = 0; c < 3; ++c) {
+          rgb[c] = DivideBy255(rgba[c] * alpha + options.background[c] * (255 - alpha));
+        }
+      }
+      return;
+  }
+}
+
+void GrayRowToRgb(const uint8_t* gray, size_t count, uint8_t* rgb) {
+  for (size_t i = 0; i < count; ++i, rgb += 3) {
+    const uint8_t level = gray[i];
+    rgb[0] = level;
+    rgb[1] = level;
+    rgb[2] = level;
+  }
+}
+
+void InvertedCmykRowToRgb(const uint8_t* cmyk, size_t count, uint8_t* rgb) {
+  for (size_t i = 0; i < count; ++i, cmyk += 4, rgb += 3) {
+    const uint32_t white = cmyk[3];
+    for (int c = 0; c < 3; ++c) {
+      // Never negative: the quotient is at most `white`.
+      rgb[c] = static_cast<uint8_t>(white - DivideBy255((255u - cmyk[c]) * white));
+    }
+  }
+}
+
+}  // namespace mmcpp::codec

@@ -1,0 +1,80 @@
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "mmcpp/image.h"
+
+namespace mmcpp {
+namespace {
+
+/// The segments of a JPEG up to its first scan, for a size that no data follow.
+std::vector<uint8_t> JpegHeaderOf(int height, int width) {
+  const auto high = [](int v) { return static_cast<uint8_t>(v >> 8); };
+  const auto low = [](int v) { return static_cast<uint8_t>(v); };
+  return {0xff,        0xd8,       0xff, 0xc0, 0,    11, 8,    high(height), low(height),
+          high(width), low(width), 1,    1,    0x11, 0,  0xff, 0xda,         0,
+          8,           1,          1,    0,    0,    63, 0};
+}
+
+TEST(DecodeProfile, GivesWhatEachStackDoes) {
+  const DecodeOptions pillow = DecodeProfile("pillow").value();
+  EXPECT_EQ(pillow.alpha, AlphaMode::kDrop);
+  EXPECT_EQ(pillow.deep, DeepMode::kPillow);
+  EXPECT_FALSE(pillow.apply_orientation);
+  const DecodeOptions hf = DecodeProfile("hf").value();
+  EXPECT_EQ(hf.alpha, AlphaMode::kComposite);
+  EXPECT_EQ(hf.background, (std::array<uint8_t, 3>{255, 255, 255}));
+  EXPECT_FALSE(hf.apply_orientation);
+  const DecodeOptions vllm = DecodeProfile("vllm").value();
+  EXPECT_EQ(vllm.alpha, AlphaMode::kPaste);
+  EXPECT_TRUE(vllm.apply_orientation);
+  const DecodeOptions sglang = DecodeProfile("sglang").value();
+  EXPECT_EQ(sglang.alpha, AlphaMode::kDrop);
+  EXPECT_EQ(sglang.deep, DeepMode::kRefuse);
+  EXPECT_FALSE(sglang.apply_orientation);
+  EXPECT_EQ(DecodeProfile("Pillow").error().code, ErrorCode::kInvalidArgument);
+}
+
+TEST(DecodeLimits, AreHeldAgainstTheHeader) {
+  DecodeOptions options;
+  const auto bomb = DecodeImage(JpegHeaderOf(65535, 65535), options);
+  EXPECT_EQ(bomb.error().code, ErrorCode::kLimitExceeded);
+  EXPECT_EQ(bomb.error().message,
+            "jpeg: 65535x65535 is 4294836225 pixels, over the limit of 178956970");
+
+  options.limits.max_side = 1000;
+  EXPECT_EQ(DecodeImage(JpegHeaderOf(1, 1001), options).error().message,
+            "jpeg: 1x1001 (height x width) has a side over the limit of 1000");
+  EXPECT_EQ(DecodeImage(JpegHeaderOf(1001, 1), options).error().code, ErrorCode::kLimitExceeded);
+
+  options.limits.max_encoded_bytes = 24;
+  EXPECT_EQ(DecodeImage(JpegHeaderOf(8, 8), options).error().message,
+            "decode: 25 encoded bytes, over the limit of 24");
+}
+
+TEST(DecodeLimits, ArePillowsByDefault) {
+  // Pillow 13 refuses more than 2 * (2^30 / 4 / 3) pixels, and not one fewer.
+  EXPECT_EQ(DecodeLimits().max_pixels, uint64_t{2} * (1024 * 1024 * 1024 / 4 / 3));
+}
+
+TEST(ReadImageInfo, NeedsTheHeaderAlone) {
+  const auto info = ReadImageInfo(JpegHeaderOf(65535, 3)).value();
+  EXPECT_EQ(info.format, ImageFormat::kJpeg);
+  EXPECT_EQ(info.height, 65535);
+  EXPECT_EQ(info.width, 3);
+  EXPECT_EQ(info.mode, "L");
+  EXPECT_STREQ(ImageFormatName(info.format), "jpeg");
+}
+
+TEST(DecodeImage, RefusesNothingAndNonsenseByKind) {
+  EXPECT_EQ(DecodeImage({}).error().code, ErrorCode::kInvalidArgument);
+  const std::string page = "<!doctype html><p>404";
+  const auto html = DecodeImage({reinterpret_cast<const uint8_t*>(page.data()), page.size()});
+  EXPECT_EQ(html.error().code, ErrorCode::kUnsupported);
+  const auto ends = DecodeImage(JpegHeaderOf(8, 8));
+  EXPECT_EQ(ends.error().code, ErrorCode::kCorruptInput);
+}
+
+}  // namespace
+}  // namespace mmcpp
