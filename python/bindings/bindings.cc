@@ -1,0 +1,140 @@
+// The shared half of the bindings: exceptions, borrowed arguments, arrays without a copy.
+#include "bindings.h"
+
+#include <memory>
+#include <string>
+
+namespace mmcpp::bindings {
+namespace {
+
+py::object ExceptionType(ErrorCode code) {
+  const auto named = [](const char* name) {
+    return py::module_::import("mmcpp.errors").attr(name).cast<py::object>();
+  };
+  const auto builtin = [](PyObject* type) { return py::reinterpret_borrow<py::object>(type); };
+  switch (code) {
+    case ErrorCode::kInvalidArgument:
+      return builtin(PyExc_ValueError);
+    case ErrorCode::kCorruptInput:
+      return named("DecodeError");
+    case ErrorCode::kUnsupported:
+      return named("UnsupportedError");
+    case ErrorCode::kLimitExceeded:
+      return named("LimitError");
+    case ErrorCode::kBadSource:
+    case ErrorCode::kFetchFailed:
+    case ErrorCode::kForbidden:
+      return named("FetchError");
+    case ErrorCode::kOutOfMemory:
+      return builtin(PyExc_MemoryError);
+    case ErrorCode::kInternal:
+      break;
+  }
+  return builtin(PyExc_RuntimeError);
+}
+
+/// An array over `data`, which `owner` keeps alive.
+template <class Owner>
+py::array Adopt(std::unique_ptr<Owner> owner, const void* data, const py::dtype& dtype,
+                const std::vector<int64_t>& shape) {
+  py::capsule base(owner.get(), [](void* pointer) { delete static_cast<Owner*>(pointer); });
+  owner.release();  // NOLINT(bugprone-unused-return-value): the capsule has it now
+  return py::array(dtype, std::vector<py::ssize_t>(shape.begin(), shape.end()), data, base);
+}
+
+py::dtype NumpyType(DType dtype) {
+  switch (dtype) {
+    case DType::kU8:
+      return py::dtype("uint8");
+    case DType::kI32:
+      return py::dtype("int32");
+    case DType::kI64:
+      return py::dtype("int64");
+    case DType::kF32:
+      return py::dtype("float32");
+    case DType::kF16:
+      return py::dtype("float16");
+    case DType::kBf16:
+      return py::dtype("uint16");
+    case DType::kBool:
+      break;
+  }
+  return py::dtype("bool");
+}
+
+}  // namespace
+
+void RaiseError(const Error& error) {
+  py::object exception = ExceptionType(error.code)(error.message);
+  exception.attr("code") = ErrorCodeName(error.code);
+  exception.attr("item") =
+      error.item < 0 ? py::object(py::none()) : py::object(py::int_(error.item));
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
+  throw py::error_already_set();
+}
+
+BorrowedBytes::BorrowedBytes(const py::handle& object) {
+  if (!PyObject_CheckBuffer(object.ptr())) {
+    throw py::type_error("expected a bytes-like object, got " +
+                         std::string(Py_TYPE(object.ptr())->tp_name));
+  }
+  if (PyObject_GetBuffer(object.ptr(), &view_, PyBUF_SIMPLE) != 0) {
+    PyErr_Clear();
+    throw py::value_error("the bytes of a " + std::string(Py_TYPE(object.ptr())->tp_name) +
+                          " are not contiguous; pass bytes(...) of it");
+  }
+}
+
+BorrowedImage::BorrowedImage(const py::handle& object) {
+  if (!py::isinstance<py::array>(object)) {
+    throw py::type_error("expected a uint8 array [height, width, 3], got " +
+                         std::string(Py_TYPE(object.ptr())->tp_name));
+  }
+  array_ = py::reinterpret_borrow<py::array>(object);
+  const std::string dtype = py::str(static_cast<py::object>(array_.dtype()));
+  if (dtype != "uint8") {
+    throw py::type_error("expected a uint8 array [height, width, 3], got dtype " + dtype);
+  }
+  if (array_.ndim() != 3 || array_.shape(2) != 3) {
+    throw py::value_error("expected a uint8 array [height, width, 3], got shape " +
+                          std::string(py::str(array_.attr("shape"))));
+  }
+  constexpr py::ssize_t kMaxSide = INT32_MAX;
+  if (array_.size() == 0 || array_.shape(0) > kMaxSide || array_.shape(1) > kMaxSide) {
+    throw py::value_error("image: sides must be 1 to 2147483647, got shape " +
+                          std::string(py::str(array_.attr("shape"))));
+  }
+  if ((array_.flags() & py::array::c_style) == 0) {
+    throw py::value_error(
+        "the array is not C-contiguous (a slice, a transpose or Fortran order); pass "
+        "numpy.ascontiguousarray(...) of it");
+  }
+  view_ = {static_cast<const uint8_t*>(array_.data()), static_cast<int>(array_.shape(0)),
+           static_cast<int>(array_.shape(1)), static_cast<size_t>(array_.shape(1)) * 3};
+}
+
+py::array ToArray(Buffer buffer, const py::dtype& dtype, const std::vector<int64_t>& shape) {
+  auto owner = std::make_unique<Buffer>(std::move(buffer));
+  const void* data = owner->data();
+  return Adopt(std::move(owner), data, dtype, shape);
+}
+
+py::array ToArray(Image image) {
+  const std::vector<int64_t> shape = {image.height(), image.width(), 3};
+  return ToArray(std::move(image).Release(), py::dtype("uint8"), shape);
+}
+
+py::array ToArray(Tensor tensor) {
+  const py::dtype dtype = NumpyType(tensor.dtype());
+  const std::vector<int64_t> shape = tensor.shape();
+  return ToArray(std::move(tensor).Release(), dtype, shape);
+}
+
+py::array ToArray(std::vector<int64_t> values) {
+  auto owner = std::make_unique<std::vector<int64_t>>(std::move(values));
+  const void* data = owner->data();
+  const std::vector<int64_t> shape = {static_cast<int64_t>(owner->size())};
+  return Adopt(std::move(owner), data, py::dtype("int64"), shape);
+}
+
+}  // namespace mmcpp::bindings

@@ -1,0 +1,23 @@
+// What the bindings of families and of the driver share.
+#pragma once
+
+#include "bindings.h"
+// Keep this order: bindings.h brings Python.h.
+#include <pybind11/stl.h>
+
+#include <memory>
+#include <tuple>
+
+namespace mmcpp::bindings {
+
+/// Python's Family: owns one, immutable, used from any thread.
+struct FamilyHolder {
+  std::unique_ptr<const Family> family;
+};
+
+using Grid = std::tuple<uint32_t, uint32_t, uint32_t>;
+
+py::dict ToDict(const ItemPlan& plan);
+py::object ToObject(Positions positions);
+
+}  // namespace mmcpp::bindings

@@ -1,0 +1,47 @@
+"""What a picture and a request may cost; checked before memory is taken."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+__all__ = ["DecodeLimits", "RequestLimits"]
+
+
+@dataclass(frozen=True)
+class DecodeLimits:
+    """Limits of one picture, checked from its header."""
+
+    max_encoded_bytes: int = 64 << 20
+    max_side: int = 65_535
+    """Pixels."""
+    max_pixels: int = 178_956_970
+    """Height times width; by default where Pillow 13 raises DecompressionBombError."""
+
+    def __post_init__(self) -> None:
+        """Refuse what is no size."""
+        _check(self, max_side=2**31 - 1)
+
+
+@dataclass(frozen=True)
+class RequestLimits:
+    """Limits of one request."""
+
+    max_items: int = 64
+    max_total_bytes: int = 256 << 20
+    """Encoded bytes and given pixels together."""
+    max_tokens: int = 1 << 20
+    """Of the expanded prompt."""
+
+    def __post_init__(self) -> None:
+        """Refuse what is no size."""
+        _check(self)
+
+
+def _check(limits: DecodeLimits | RequestLimits, **largest: int) -> None:
+    for name, value in dataclasses.asdict(limits).items():
+        most = largest.get(name, 2**63 - 1)
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise TypeError(f"{name}: expected an int, got {type(value).__name__}")
+        if not 0 <= value <= most:
+            raise ValueError(f"{name}: expected 0 to {most}, got {value}")
