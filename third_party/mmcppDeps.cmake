@@ -1,6 +1,6 @@
 # The libraries that mmcpp links, as imported targets mmcpp_dep::NAME. The source tree includes this file, and
 # so does the installed package of a static library, whose user links them too. Names of our own, because
-# Debian's libwebp, giflib and libdeflate come with no CMake package that is the same in every release.
+# Debian's libwebp and libdeflate come with no CMake package that is the same in every release.
 # What was not found is left in mmcpp_missing.
 
 set(mmcpp_missing)
@@ -22,7 +22,7 @@ function(mmcpp_find_library name header library package)
 endfunction()
 
 mmcpp_find_library(jpeg jpeglib.h jpeg libjpeg62-turbo-dev)
-mmcpp_find_library(png png.h png libpng-dev)
 mmcpp_find_library(webp webp/decode.h webp libwebp-dev)
 mmcpp_find_library(webpdemux webp/demux.h webpdemux libwebp-dev)
-mmcpp_find_library(gif gif_lib.h gif libgif-dev)
+mmcpp_find_library(deflate libdeflate.h deflate libdeflate-dev)
+mmcpp_find_library(zlib zlib.h z zlib1g-dev)

@@ -20,6 +20,7 @@ Result<ImageInfo> ReadInfo(ImageFormat format, Bytes encoded) {
     case ImageFormat::kWebp:
       return codec::ReadWebpInfo(encoded);
     case ImageFormat::kPng:
+      return codec::ReadPngInfo(encoded);
     case ImageFormat::kGif:
     case ImageFormat::kBmp:
       break;
@@ -34,6 +35,7 @@ Result<Image> DecodePixels(ImageFormat format, Bytes encoded, const DecodeOption
     case ImageFormat::kWebp:
       return codec::DecodeWebp(encoded, options);
     case ImageFormat::kPng:
+      return codec::DecodePng(encoded, options);
     case ImageFormat::kGif:
     case ImageFormat::kBmp:
       break;

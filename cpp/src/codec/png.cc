@@ -1,0 +1,282 @@
+// PNG: header and pixels, as Pillow 13.0.0 opens it and converts it to RGB.
+//
+// The pixel stream is inflated as a whole, since only what follows it tells whether the picture
+// counts; then each row is unfiltered and brought to RGB8 while it is in the cache.
+#include <algorithm>
+#include <climits>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/ensure.h"
+#include "codec/exif.h"
+#include "codec/formats.h"
+#include "codec/png_chunks.h"
+#include "codec/png_inflate.h"
+#include "codec/png_layout.h"
+#include "codec/png_rows.h"
+#include "codec/png_unfilter.h"
+
+namespace mmcpp::codec {
+namespace {
+
+constexpr size_t kReadBytes = 65536;  // what Pillow hands to zlib at a time
+
+Status CheckSize(const PngHeader& header) {
+  if (header.height > INT_MAX || header.width > INT_MAX) {
+    return LimitExceeded("png: " + std::to_string(header.height) + "x" +
+                         std::to_string(header.width) + " (height x width) is too large");
+  }
+  return Ok{};
+}
+
+/// The hexadecimal bytes after the three lines that head an ImageMagick profile; empty if that is
+/// not what the text is.
+std::vector<uint8_t> FromHexProfile(const std::string& text) {
+  size_t at = 0;
+  for (int line = 0; line < 3; ++line) {
+    at = text.find('\n', at);
+    if (at == std::string::npos) return {};
+    ++at;
+  }
+  std::vector<uint8_t> bytes;
+  int high = -1;
+  for (; at < text.size(); ++at) {
+    const char c = text[at];
+    if (c == '\n' || (high < 0 && std::strchr(" \t\r\f\v", c) != nullptr && c != 0)) continue;
+    const int digit = c >= '0' && c <= '9'   ? c - '0'
+                      : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                      : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                             : -1;
+    if (digit < 0) return {};
+    if (high < 0) {
+      high = digit;
+    } else {
+      bytes.push_back(static_cast<uint8_t>(high << 4 | digit));
+      high = -1;
+    }
+  }
+  if (high >= 0) bytes.clear();
+  return bytes;
+}
+
+int Orientation(const PngHeader& header) {
+  std::vector<uint8_t> profile;
+  Bytes exif;
+  if (header.exif) {
+    exif = *header.exif;
+  } else if (!header.exif_text.empty()) {
+    profile = FromHexProfile(header.exif_text);
+    exif = profile;
+  }
+  return ReadOrientation(exif,
+                         {reinterpret_cast<const uint8_t*>(header.xmp.data()), header.xmp.size()});
+}
+
+bool CanBeTransparent(const PngHeader& header) {
+  return header.color == PngColor::kGrayAlpha || header.color == PngColor::kRgba ||
+         header.transparency.kind != PngTransparency::Kind::kNone;
+}
+
+/// Inflates as Pillow does, row by row from pieces of at most 64 KiB: what it makes of a stream
+/// that is damaged, short or too long depends on that. Gives the size of the rows that there are; a
+/// stream may end early after a whole row.
+Result<size_t> InflateByRow(PngChunks* chunks, const std::vector<PngPass>& passes, uint8_t* out) {
+  MMCPP_ASSIGN(StreamInflater inflater, StreamInflater::Create());
+  Bytes input;
+  size_t done = 0;
+  for (const PngPass& pass : passes) {
+    const size_t row_size = pass.row_bytes + 1;
+    for (size_t y = 0; y < pass.height; ++y) {
+      bool ended = false;
+      for (size_t filled = 0; filled < row_size;) {
+        if (input.empty()) {
+          MMCPP_ASSIGN(input, chunks->ReadData(kReadBytes));
+          if (input.empty()) {
+            return CorruptInput("png: pixel data ends in row " + std::to_string(y) + " of " +
+                                std::to_string(pass.height));
+          }
+        }
+        const auto progress = inflater.Inflate(input, out + done + filled, row_size - filled);
+        if (progress.damaged) {
+          return CorruptInput("png: pixel data is damaged in row " + std::to_string(y) + " of " +
+                              std::to_string(pass.height));
+        }
+        filled += progress.produced;
+        ended = progress.ended;
+        // What an unfinished row leaves over is never looked at again.
+        input = filled < row_size
+                    ? Bytes()
+                    : input.subspan(progress.consumed, input.size() - progress.consumed);
+      }
+      done += row_size;
+      if (ended) return done;
+    }
+  }
+  return done;
+}
+
+/// Turns the inflated stream into pixels, row by row.
+class PixelWriter {
+ public:
+  PixelWriter(const PngHeader& header, PngRows* rows, uint8_t* pixels)
+      : header_(header), rows_(rows), pixels_(pixels) {}
+
+  /// `stream` may lie in the memory of the pixels if every row stands behind its place there.
+  Status Write(Bytes stream, const std::vector<PngPass>& passes) {
+    const bool in_part = header_.region && (header_.region->height < header_.height ||
+                                            header_.region->width < header_.width);
+    if (in_part) {
+      for (size_t y = 0; y < header_.height; ++y) rows_->ToRgb(nullptr, header_.width, At(y, 0));
+    }
+    for (const PngPass& pass : passes) {
+      MMCPP_ASSIGN(const size_t used, WritePass(stream, pass));
+      stream = stream.subspan(used, stream.size() - used);
+    }
+    return Ok{};
+  }
+
+ private:
+  uint8_t* At(size_t y, size_t x) { return pixels_ + (y * header_.width + x) * 3; }
+
+  Result<size_t> WritePass(Bytes stream, const PngPass& pass) {
+    const size_t row_size = pass.row_bytes + 1;
+    const size_t present = std::min(pass.height, stream.size() / row_size);
+    // Rows that are RGB8 already are unfiltered where they belong, others in two spare rows.
+    const bool direct = rows_->IsPlainRgb() && pass.dy == 1 && pass.width == header_.width;
+    spare_[0].assign(pass.row_bytes, 0);
+    spare_[1].resize(pass.row_bytes);
+    uint8_t* above = spare_[0].data();
+    for (size_t y = 0; y < pass.height; ++y) {
+      uint8_t* row = nullptr;
+      if (y < present) {
+        row = direct ? At(pass.y0 + y, 0) : spare_[(y + 1) % 2].data();
+        const uint8_t* filtered = stream.data() + y * row_size;
+        if (!UnfilterRow(filtered[0], filtered + 1, above, row, pass.row_bytes,
+                         std::max<size_t>(rows_->bits_per_pixel() / 8, 1))) {
+          return CorruptInput("png: row " + std::to_string(y) + " of " +
+                              std::to_string(pass.height) + " has filter " +
+                              std::to_string(filtered[0]));
+        }
+        above = row;
+      }
+      if (row == nullptr || !direct) Put(pass, y, row);
+    }
+    return present * row_size;
+  }
+
+  void Put(const PngPass& pass, size_t y, const uint8_t* row) {
+    uint8_t* out = At(pass.y0 + y * pass.dy, pass.x0);
+    if (pass.dx == 1) {
+      rows_->ToRgb(row, pass.width, out);
+      return;
+    }
+    rgb_.resize(pass.width * 3);
+    rows_->ToRgb(row, pass.width, rgb_.data());
+    for (size_t x = 0; x < pass.width; ++x, out += pass.dx * 3) {
+      std::memcpy(out, rgb_.data() + 3 * x, 3);
+    }
+  }
+
+  const PngHeader& header_;
+  PngRows* rows_;
+  uint8_t* pixels_;
+  std::vector<uint8_t> spare_[2];
+  std::vector<uint8_t> rgb_;
+};
+
+/// Where the inflated stream and the pixels lie.
+struct Memory {
+  Buffer buffer;  // of the stream, and of the pixels too if `shared`
+  uint8_t* stream = nullptr;
+  bool shared = false;
+
+  static Result<Memory> Allocate(size_t stream_size, size_t pixel_size, bool may_share) {
+    Memory memory;
+    // A row is copied before its pixels are written and rows go forward, so a stream that ends
+    // where the pixels end, or starts where they start and is longer, is never overwritten unread.
+    // Much longer streams would stay with the picture as waste.
+    memory.shared = may_share && stream_size <= pixel_size + pixel_size / 2;
+    const size_t size = memory.shared ? std::max(stream_size, pixel_size) : stream_size;
+    MMCPP_ASSIGN(memory.buffer, Buffer::Allocate(size));
+    memory.stream = memory.buffer.data() + (size - stream_size);
+    return memory;
+  }
+};
+
+}  // namespace
+
+Result<ImageInfo> ReadPngInfo(Bytes encoded) {
+  PngChunks chunks(encoded);
+  MMCPP_TRY(chunks.ReadHeader());
+  const PngHeader& header = chunks.header();
+  MMCPP_TRY(CheckSize(header));
+  ImageInfo info;
+  info.format = ImageFormat::kPng;
+  info.height = static_cast<int>(header.height);
+  info.width = static_cast<int>(header.width);
+  info.mode = PngMode(header);
+  info.bit_depth = header.depth;
+  info.has_alpha = CanBeTransparent(header);
+  info.frames = static_cast<int>(std::min<uint64_t>(header.frames, INT_MAX));
+  // EXIF may stand behind the pixels. What is wrong there does not matter to a header.
+  chunks.SkipData();
+  (void)chunks.ReadTrailer();
+  info.orientation = Orientation(header);
+  return info;
+}
+
+Result<Image> DecodePng(Bytes encoded, const DecodeOptions& options) {
+  PngChunks chunks(encoded);
+  MMCPP_TRY(chunks.ReadHeader());
+  const PngHeader& header = chunks.header();
+  MMCPP_TRY(CheckSize(header));
+  if (header.depth == 16 && options.deep == DeepMode::kRefuse) {
+    return Unsupported("png: 16 bits per channel, which these options refuse");
+  }
+  if (header.width > INT_MAX / PngBitsPerPixel(header) - 7) {
+    return LimitExceeded("png: rows of " + std::to_string(header.width) + " pixels");
+  }
+  if (!chunks.has_data()) return CorruptInput("png: no pixels");
+  if (header.region_is_text ||
+      (header.region && (header.region->height == 0 || header.region->width == 0))) {
+    return CorruptInput("png: an animation whose first frame is empty");
+  }
+  const std::vector<PngPass> passes = PngPasses(header);
+  size_t stream_size = 0;
+  for (const PngPass& pass : passes) stream_size += pass.height * (pass.row_bytes + 1);
+  const size_t pixel_size = size_t{header.height} * header.width * 3;
+
+  const bool may_share = passes.size() == 1 && passes[0].dx == 1 && !header.region;
+  MMCPP_ASSIGN(Memory memory, Memory::Allocate(stream_size, pixel_size, may_share));
+  size_t present = stream_size;
+  bool sound = false;
+  {
+    Buffer joined;
+    const std::optional<Bytes> data = chunks.AllData(&joined);
+    sound = data && InflateExactly(*data, memory.stream, stream_size);
+  }
+  if (sound) {
+    chunks.SkipData();
+  } else {
+    MMCPP_ASSIGN(present, InflateByRow(&chunks, passes, memory.stream));
+  }
+  MMCPP_TRY(chunks.ReadTrailer());
+
+  MMCPP_ASSIGN(PngRows rows, PngRows::Create(header, options));
+  Image image;
+  uint8_t* pixels = memory.buffer.data();
+  if (!memory.shared) {
+    MMCPP_ASSIGN(image,
+                 Image::Allocate(static_cast<int>(header.height), static_cast<int>(header.width)));
+    pixels = image.data();
+  }
+  MMCPP_TRY(PixelWriter(header, &rows, pixels).Write({memory.stream, present}, passes));
+  if (!memory.shared) return image;
+  return Image::Adopt(std::move(memory.buffer), static_cast<int>(header.height),
+                      static_cast<int>(header.width));
+}
+
+}  // namespace mmcpp::codec

@@ -1,0 +1,100 @@
+// zlib streams: libdeflate for sound ones, zlib for the rest.
+#include "codec/png_inflate.h"
+
+#include <libdeflate.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <array>
+#include <climits>
+
+#include "base/ensure.h"
+
+namespace mmcpp::codec {
+namespace {
+
+constexpr size_t kMaxTextBytes = size_t{1} << 20;
+// A deflate stream holds at most 1032 bytes per byte: 258 for a match in two bits.
+constexpr size_t kMaxRatio = 1032;
+
+struct FreeDecompressor {
+  void operator()(libdeflate_decompressor* decompressor) const {
+    libdeflate_free_decompressor(decompressor);
+  }
+};
+
+}  // namespace
+
+uint32_t Crc32(Bytes bytes) { return libdeflate_crc32(0, bytes.data(), bytes.size()); }
+
+bool InflateExactly(Bytes stream, uint8_t* out, size_t size) {
+  if (size / kMaxRatio > stream.size()) return false;
+  const std::unique_ptr<libdeflate_decompressor, FreeDecompressor> decompressor(
+      libdeflate_alloc_decompressor());
+  if (decompressor == nullptr) return false;
+  // Bytes after the stream are no fault, hence _ex.
+  size_t consumed = 0;
+  return libdeflate_zlib_decompress_ex(decompressor.get(), stream.data(), stream.size(), out, size,
+                                       &consumed, nullptr) == LIBDEFLATE_SUCCESS;
+}
+
+struct StreamInflater::State {
+  z_stream stream = {};
+  ~State() { inflateEnd(&stream); }
+};
+
+StreamInflater::StreamInflater(std::unique_ptr<State> state) : state_(std::move(state)) {}
+StreamInflater::StreamInflater(StreamInflater&&) noexcept = default;
+StreamInflater& StreamInflater::operator=(StreamInflater&&) noexcept = default;
+StreamInflater::~StreamInflater() = default;
+
+Result<StreamInflater> StreamInflater::Create() {
+  auto state = std::make_unique<State>();
+  if (inflateInit(&state->stream) != Z_OK) {
+    return Error{ErrorCode::kOutOfMemory, "png: no memory for zlib"};
+  }
+  return StreamInflater(std::move(state));
+}
+
+StreamInflater::Progress StreamInflater::Inflate(Bytes input, uint8_t* out, size_t size) {
+  z_stream& stream = state_->stream;
+  const auto input_size = static_cast<uInt>(std::min<size_t>(input.size(), UINT_MAX));
+  const auto output_size = static_cast<uInt>(std::min<size_t>(size, UINT_MAX));
+  stream.next_in = const_cast<Bytef*>(input.data());  // zlib's type only; it does not write there
+  stream.avail_in = input_size;
+  stream.next_out = out;
+  stream.avail_out = output_size;
+  const int code = inflate(&stream, Z_NO_FLUSH);
+  Progress progress;
+  progress.consumed = input_size - stream.avail_in;
+  progress.produced = output_size - stream.avail_out;
+  progress.ended = code == Z_STREAM_END;
+  progress.damaged = code < 0 && code != Z_BUF_ERROR;  // the latter: nothing to do
+  return progress;
+}
+
+Result<InflatedText> InflateText(Bytes stream, std::string* text) {
+  MMCPP_ASSIGN(StreamInflater inflater, StreamInflater::Create());
+  std::array<uint8_t, 16384> piece;
+  static_assert(kMaxTextBytes % sizeof piece == 0);
+  InflatedText result;
+  for (bool full = false; full || !stream.empty();) {
+    if (result.size == kMaxTextBytes) {
+      if (!stream.empty()) result.outcome = InflatedText::Outcome::kTooLarge;
+      break;
+    }
+    const auto progress = inflater.Inflate(stream, piece.data(), piece.size());
+    result.size += progress.produced;
+    if (text != nullptr) text->append(piece.begin(), piece.begin() + progress.produced);
+    if (progress.damaged) {
+      result.outcome = InflatedText::Outcome::kDamaged;
+      break;
+    }
+    if (progress.ended || (progress.consumed == 0 && progress.produced == 0)) break;
+    full = progress.produced == piece.size();  // there may be more without more input
+    stream = stream.subspan(progress.consumed, stream.size() - progress.consumed);
+  }
+  return result;
+}
+
+}  // namespace mmcpp::codec

@@ -1,0 +1,59 @@
+// zlib streams of a PNG: the pixels at once, the pixels row by row, and the size of texts.
+//
+// libdeflate is several times faster than zlib, but wants the whole stream and says nothing useful
+// about one that is damaged, short or too long. zlib decides about those, called just as Pillow 13
+// calls it: how much of a broken stream counts depends on the size of every call.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "mmcpp/span.h"
+#include "mmcpp/status.h"
+
+namespace mmcpp::codec {
+
+/// CRC-32 as PNG chunks carry it.
+uint32_t Crc32(Bytes bytes);
+
+/// Inflates a complete, undamaged zlib stream of exactly `size` bytes. False for every other, with
+/// the output unspecified. `size` may be a promise of the header: nothing is written beyond what
+/// the stream holds.
+bool InflateExactly(Bytes stream, uint8_t* out, size_t size);
+
+/// Inflates piece by piece.
+class StreamInflater {
+ public:
+  static Result<StreamInflater> Create();
+  StreamInflater(StreamInflater&&) noexcept;
+  StreamInflater& operator=(StreamInflater&&) noexcept;
+  ~StreamInflater();
+
+  struct Progress {
+    size_t consumed = 0;
+    size_t produced = 0;
+    bool ended = false;    ///< the stream's end was seen, its checksum right
+    bool damaged = false;  ///< nothing after this call counts
+  };
+  /// One call of zlib's inflate with room for `size` bytes, which must not be zero.
+  Progress Inflate(Bytes input, uint8_t* out, size_t size);
+
+ private:
+  struct State;
+  explicit StreamInflater(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+/// What Pillow 13 makes of a compressed text or profile.
+struct InflatedText {
+  enum class Outcome : uint8_t { kWhole, kDamaged, kTooLarge } outcome = Outcome::kWhole;
+  size_t size = 0;  ///< bytes inflated; of a damaged one, those before the damage
+};
+
+/// Inflates up to 1 MiB (Pillow's PngImagePlugin.MAX_TEXT_CHUNK) in small pieces, appended to *text
+/// unless it is null.
+Result<InflatedText> InflateText(Bytes stream, std::string* text);
+
+}  // namespace mmcpp::codec
