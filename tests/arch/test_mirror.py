@@ -10,6 +10,8 @@ ELSEWHERE = {
     "cpp/src/par/par_inline.cc": "tests/cpp/par/par_test.cc",  # one seam, run under each executor
     "cpp/src/par/par_tbb.cc": "tests/cpp/par/par_test.cc",
     "cpp/src/par/par_chaos.cc": "tests/cpp/par/par_test.cc",
+    # one test, run on each table
+    "cpp/src/simd/kernels_scalar.cc": "tests/cpp/simd/kernels_test.cc",
 }
 
 

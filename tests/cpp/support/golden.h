@@ -9,10 +9,14 @@
 
 namespace mmcpp::test {
 
+/// A file of tests/golden.
+inline nlohmann::json GoldenFile(const std::string& name) {
+  return nlohmann::json::parse(std::ifstream(std::string(MMCPP_GOLDEN_DIR "/") + name));
+}
+
 /// tests/golden/reference_crate.json: what the reference crate gives.
 inline const nlohmann::json& ReferenceCrate() {
-  static const nlohmann::json golden =
-      nlohmann::json::parse(std::ifstream(MMCPP_GOLDEN_DIR "/reference_crate.json"));
+  static const nlohmann::json golden = GoldenFile("reference_crate.json");
   return golden;
 }
 

@@ -1,0 +1,91 @@
+// The public resize: a whole picture, parallel over bands of output rows.
+#include "mmcpp/resize.h"
+
+#include <algorithm>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "base/ensure.h"
+#include "base/out_of_memory.h"
+#include "par/par.h"
+#include "resample/resampler.h"
+
+namespace mmcpp {
+namespace {
+
+template <class T>
+struct Name {
+  const char* name;
+  T value;
+};
+
+constexpr Name<Filter> kFilters[] = {{"box", Filter::kBox},
+                                     {"bilinear", Filter::kBilinear},
+                                     {"hamming", Filter::kHamming},
+                                     {"bicubic", Filter::kBicubic},
+                                     {"lanczos", Filter::kLanczos}};
+constexpr Name<Convention> kConventions[] = {{"pillow", Convention::kPillow13},
+                                             {"pillow12", Convention::kPillow12},
+                                             {"aten_u8", Convention::kAtenU8}};
+
+template <class T, size_t n>
+Result<T> FromName(const Name<T> (&table)[n], const char* kind, const std::string& name) {
+  std::string known;
+  for (const auto& entry : table) {
+    if (name == entry.name) return entry.value;
+    known += (known.empty() ? "\"" : ", \"") + std::string(entry.name) + "\"";
+  }
+  return InvalidArgument("resize: unknown " + std::string(kind) + " \"" + name + "\"; expected " +
+                         known);
+}
+
+Status ResizeRows(const resample::Resampler& resampler, const ImageView& image, int y_begin,
+                  int y_end, Image* out) {
+  const int block_width = resampler.BlockWidth(1);
+  for (int x = 0; x < out->width(); x += block_width) {
+    const int x_end = std::min(out->width(), x + block_width);
+    MMCPP_ASSIGN(auto block, resample::BlockResampler::Make(resampler, image, x, x_end, y_begin));
+    block.Next(y_end - y_begin, out->row(y_begin) + static_cast<size_t>(x) * 3, out->row_bytes());
+  }
+  return Ok{};
+}
+
+Result<Image> ResizeAll(const ImageView& image, int out_height, int out_width, Filter filter,
+                        Convention convention) {
+  MMCPP_ASSIGN(const auto resampler,
+               resample::Resampler::Make(image.height, image.width, out_height, out_width, filter,
+                                         convention));
+  MMCPP_ASSIGN(Image out, Image::Allocate(out_height, out_width));
+  std::mutex mutex;
+  std::optional<Error> error;  // every range can only fail for want of memory
+  par::ForRange(
+      static_cast<size_t>(out_height), resampler.GrainRows(), [&](size_t begin, size_t end) {
+        const Status status = CatchOutOfMemory([&]() -> Status {
+          return ResizeRows(resampler, image, static_cast<int>(begin), static_cast<int>(end), &out);
+        });
+        if (status.ok()) return;
+        const std::lock_guard<std::mutex> lock(mutex);
+        error = status.error();
+      });
+  if (error) return *error;
+  return out;
+}
+
+}  // namespace
+
+Result<Filter> FilterFromName(const std::string& name) {
+  return FromName(kFilters, "filter", name);
+}
+
+Result<Convention> ConventionFromName(const std::string& name) {
+  return FromName(kConventions, "convention", name);
+}
+
+Result<Image> Resize(const ImageView& image, int out_height, int out_width, Filter filter,
+                     Convention convention) {
+  return CatchOutOfMemory(
+      [&] { return ResizeAll(image, out_height, out_width, filter, convention); });
+}
+
+}  // namespace mmcpp

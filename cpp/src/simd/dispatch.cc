@@ -1,0 +1,57 @@
+// Detection and choice of the kernel table.
+#include "simd/dispatch.h"
+
+#include <array>
+#include <atomic>
+#include <cstdlib>
+#include <string>
+
+#include "base/ensure.h"
+
+namespace mmcpp::simd {
+namespace {
+
+struct TableList {
+  std::array<const Kernels*, 4> tables = {};
+  size_t size = 0;
+  void Add(const Kernels* kernels) { tables[size++] = kernels; }
+};
+
+TableList Detect() {
+  TableList list;
+  list.Add(&kScalarKernels);
+  return list;
+}
+
+std::atomic<const Kernels*> override_kernels{nullptr};
+
+}  // namespace
+
+Span<const Kernels* const> RunnableKernels() {
+  static const TableList list = Detect();
+  return {list.tables.data(), list.size};
+}
+
+Result<const Kernels*> ChooseKernels(const char* isa) {
+  const auto runnable = RunnableKernels();
+  if (isa == nullptr || *isa == '\0') return runnable[runnable.size() - 1];
+  std::string names;
+  for (const Kernels* kernels : runnable) {
+    if (std::string(isa) == kernels->name) return kernels;
+    names += std::string(names.empty() ? "" : ", ") + kernels->name;
+  }
+  return InvalidArgument("simd: MMCPP_ISA names \"" + std::string(isa) +
+                         "\", which is not among those that can run here: " + names);
+}
+
+Result<const Kernels*> ActiveKernels() {
+  if (const Kernels* kernels = override_kernels.load(std::memory_order_acquire)) return kernels;
+  static const Result<const Kernels*> chosen = ChooseKernels(std::getenv("MMCPP_ISA"));
+  return chosen;
+}
+
+void OverrideKernels(const Kernels* kernels) {
+  override_kernels.store(kernels, std::memory_order_release);
+}
+
+}  // namespace mmcpp::simd

@@ -1,0 +1,77 @@
+// The table of pixel kernels that an instruction set provides. C types only: kernel files are
+// compiled in part for instructions that the machine may not have, so nothing here may emit code.
+//
+// kernels_scalar.cc defines what each kernel computes; every other table equals it bit for bit.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+namespace mmcpp::simd {
+
+/// The weights of one axis of a resampling, in fixed point. Output i is
+///   clamp((2^(precision-1) + sum over k < count[i] of input[first[i] + k] * weight) >> precision)
+/// with weight = weights[i * stride + k] and clamp to 0..255. The sum is taken modulo 2^32, so its
+/// order does not matter and it may be split; it is exact, since sum |weight| < 2^31 / 255.
+struct ResampleAxis {
+  int32_t in_size;
+  int32_t out_size;
+  int32_t precision;  // 1..22
+  int32_t max_count;
+  const int32_t* first;    // [out_size], ascending
+  const int32_t* count;    // [out_size], at least 1; first + count <= in_size
+  const int32_t* weights;  // [out_size][stride], |weight| < 2^23
+  size_t stride;
+  const void* packed;  // what the table's own pack function wrote; unused if it has none
+};
+
+/// Which part of a row the horizontal kernel reads and writes.
+struct RowSpan {
+  int32_t out_begin, out_end;  // pixels of the output; dst rows start at out_begin
+  int32_t in_begin, in_end;    // pixels that the src rows hold; src rows start at in_begin, and
+                               // nothing outside is read
+};
+
+/// What a byte becomes: the element's little-endian bits, 4 or 2 bytes of them.
+struct ByteTable {
+  uint32_t value[256];
+  uint8_t plane[4][256];  // plane[k][b] is byte k of value[b], for look-up by permutation
+};
+
+struct Kernels {
+  const char* name;
+
+  /// Bytes that pack_horizontal / pack_vertical write, into 64-byte aligned memory. They bring
+  /// weights into the form that the kernels of the same direction read; null if there is none.
+  size_t (*packed_horizontal_bytes)(const struct ResampleAxis* axis);
+  void (*pack_horizontal)(const struct ResampleAxis* axis, void* packed);
+  size_t (*packed_vertical_bytes)(const struct ResampleAxis* axis);
+  void (*pack_vertical)(const struct ResampleAxis* axis, void* packed);
+
+  /// Resamples `rows` RGB8 rows along x. Any number of rows; kResampleRows at once cost least.
+  void (*resample_horizontal_rgb8)(const struct ResampleAxis* axis, const struct RowSpan* span,
+                                   size_t rows, const uint8_t* const* src, uint8_t* const* dst);
+
+  /// Output row y from the count[y] rows of its window, src[0] being row first[y]. Bytes are
+  /// independent, whatever the channels.
+  void (*resample_vertical_u8)(const struct ResampleAxis* axis, int32_t y, size_t bytes,
+                               const uint8_t* const* src, uint8_t* dst);
+
+  /// A tile of RGB8 rows to three planes: dst[(c * rows + y) * columns + x].
+  void (*split_rgb8)(const uint8_t* src, size_t src_row_bytes, size_t rows, size_t columns,
+                     uint8_t* dst);
+
+  /// dst[copy * n + i] = table[src[i]] for every copy < copies, in elements of 4 and 2 bytes; dst
+  /// is aligned to its element.
+  void (*map_to_32)(const struct ByteTable* table, const uint8_t* src, size_t n, size_t copies,
+                    void* dst);
+  void (*map_to_16)(const struct ByteTable* table, const uint8_t* src, size_t n, size_t copies,
+                    void* dst);
+};
+
+/// Rows that the horizontal kernel is best given at once.
+enum { kResampleRows = 16 };
+
+extern const struct Kernels kScalarKernels;
+
+}  // namespace mmcpp::simd
