@@ -22,10 +22,11 @@ Result<ImageInfo> ReadInfo(ImageFormat format, Bytes encoded) {
     case ImageFormat::kPng:
       return codec::ReadPngInfo(encoded);
     case ImageFormat::kGif:
+      return codec::ReadGifInfo(encoded);
     case ImageFormat::kBmp:
-      break;
+      return codec::ReadBmpInfo(encoded);
   }
-  return Unsupported(std::string("decode: no decoder yet for ") + ImageFormatName(format));
+  return Error{ErrorCode::kInternal, "decode: no such format"};
 }
 
 Result<Image> DecodePixels(ImageFormat format, Bytes encoded, const DecodeOptions& options) {
@@ -37,10 +38,11 @@ Result<Image> DecodePixels(ImageFormat format, Bytes encoded, const DecodeOption
     case ImageFormat::kPng:
       return codec::DecodePng(encoded, options);
     case ImageFormat::kGif:
+      return codec::DecodeGif(encoded, options);
     case ImageFormat::kBmp:
-      break;
+      return codec::DecodeBmp(encoded, options);
   }
-  return Unsupported(std::string("decode: no decoder yet for ") + ImageFormatName(format));
+  return Error{ErrorCode::kInternal, "decode: no such format"};
 }
 
 Status CheckLimits(const ImageInfo& info, const DecodeLimits& limits) {
