@@ -50,7 +50,7 @@ def matches(name: str, patterns: "set[str] | str") -> bool:
 
 def project_include_allowed(file: str, target: str) -> bool:
     """Whether `file` may have #include "target"."""
-    layer = target.split("/")[0]
+    layer = target.split("/", maxsplit=1)[0]
     if layer == "mmcpp":
         return True
     if file.startswith("python/bindings/"):

@@ -16,7 +16,8 @@ FORBIDDEN = {
     "prints": "*printf_chk printf fprintf vfprintf vprintf dprintf puts fputs putchar fputc fwrite perror write "
     "std::cout std::cerr std::clog syslog",
     "ends the process": "abort exit _exit _Exit quick_exit std::terminate* __assert_fail raise kill signal sigaction",
-    "opens files": "fopen fopen64 open open64 openat freopen mmap std::basic_*fstream* std::filesystem* std::basic_filebuf*",
+    "opens files": "fopen fopen64 open open64 openat freopen mmap std::basic_*fstream* std::basic_filebuf* "
+    "std::filesystem*",
     "uses the network": "socket connect getaddrinfo gethostbyname curl_*",
     "starts threads": "pthread_create std::thread::* fork vfork posix_spawn system popen",
 }

@@ -33,7 +33,7 @@ def inputs() -> list[str]:
             elif kind == 2 and text:
                 text[min(at, len(text) - 1)] = random.choice(ALPHABET)
             elif kind == 3:
-                text = text[:at] if random.random() < 0.5 else text + ["="]
+                text = text[:at] if random.random() < 0.5 else [*text, "="]
         texts.add("".join(text))
     return sorted(texts)
 

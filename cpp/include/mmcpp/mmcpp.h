@@ -9,6 +9,7 @@
 #include "mmcpp/prompt.h"
 #include "mmcpp/registry.h"
 #include "mmcpp/resize.h"
+#include "mmcpp/source.h"
 #include "mmcpp/span.h"
 #include "mmcpp/status.h"
 #include "mmcpp/tensor.h"

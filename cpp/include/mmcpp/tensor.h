@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "mmcpp/export.h"
@@ -87,6 +88,7 @@ class MMCPP_EXPORT Tensor {
 
   /// A copy of `values` with the given shape; kInvalidArgument unless the counts agree.
   template <class T>
+  // NOLINTNEXTLINE(performance-unnecessary-value-param): moved from, unseen in a template
   static Result<Tensor> Of(Span<const T> values, std::vector<int64_t> shape) {
     return CopyOf(DTypeOf<T>::kValue, values.data(), values.size(), std::move(shape));
   }
