@@ -1,0 +1,10 @@
+# cmake -DLIBRARY=... -P exports.cmake: fails unless the shared library shows mmcpp:: names, and those alone.
+execute_process(COMMAND nm -DC --defined-only --format=posix "${LIBRARY}" OUTPUT_VARIABLE symbols COMMAND_ERROR_IS_FATAL ANY)
+string(REGEX MATCHALL "[^\n]+" symbols "${symbols}")
+set(ours ${symbols})
+list(FILTER ours INCLUDE REGEX "^((typeinfo|typeinfo name|vtable) for )?mmcpp::")
+list(REMOVE_ITEM symbols ${ours})
+if(NOT ours OR symbols)
+  list(JOIN symbols "\n  " symbols)
+  message(FATAL_ERROR "${LIBRARY} shows no mmcpp:: name, or others:\n  ${symbols}")
+endif()
