@@ -231,7 +231,7 @@ Result<ImageInfo> ReadPngInfo(Bytes encoded) {
 Result<Image> DecodePng(Bytes encoded, const DecodeOptions& options) {
   PngChunks chunks(encoded);
   MMCPP_TRY(chunks.ReadHeader());
-  const PngHeader& header = chunks.header();
+  PngHeader header = chunks.header();
   MMCPP_TRY(CheckSize(header));
   if (header.depth == 16 && options.deep == DeepMode::kRefuse) {
     return Unsupported("png: 16 bits per channel, which these options refuse");
@@ -264,6 +264,7 @@ Result<Image> DecodePng(Bytes encoded, const DecodeOptions& options) {
     MMCPP_ASSIGN(present, InflateByRow(&chunks, passes, memory.stream));
   }
   MMCPP_TRY(chunks.ReadTrailer());
+  header.transparency = chunks.header().transparency;  // nothing else counts after the pixels
 
   MMCPP_ASSIGN(PngRows rows, PngRows::Create(header, options));
   Image image;
