@@ -20,6 +20,15 @@ struct TableList {
 TableList Detect() {
   TableList list;
   list.Add(&kScalarKernels);
+#if MMCPP_SIMD && defined(__x86_64__)
+  // These ask the operating system about the registers too.
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+      __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vnni")) {
+    list.Add(&kAvx512Kernels);
+  }
+#endif
   return list;
 }
 

@@ -7,7 +7,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/// What stands between these two is compiled for the given instructions:
+/// MMCPP_TARGET_BEGIN("avx2"). Regions, not file-wide flags: with a flag, inline functions of
+/// headers are compiled for the instructions too, and the linker may choose those for everybody.
+#if defined(__clang__)
+#define MMCPP_TARGET_BEGIN(features) \
+  MMCPP_PRAGMA(clang attribute push(__attribute__((target(features))), apply_to = function))
+#define MMCPP_TARGET_END _Pragma("clang attribute pop")
+#else
+#define MMCPP_TARGET_BEGIN(features) _Pragma("GCC push_options") MMCPP_PRAGMA(GCC target(features))
+#define MMCPP_TARGET_END _Pragma("GCC pop_options")
+#endif
+#define MMCPP_PRAGMA(text) _Pragma(#text)
+
 namespace mmcpp::simd {
+
+/// The largest |weight|: three signed bytes hold it with every digit inside -128..127.
+enum { kMaxWeight = 127 << 16 };
 
 /// The weights of one axis of a resampling, in fixed point. Output i is
 ///   clamp((2^(precision-1) + sum over k < count[i] of input[first[i] + k] * weight) >> precision)
@@ -20,7 +36,7 @@ struct ResampleAxis {
   int32_t max_count;
   const int32_t* first;    // [out_size], ascending
   const int32_t* count;    // [out_size], at least 1; first + count <= in_size
-  const int32_t* weights;  // [out_size][stride], |weight| < 2^23
+  const int32_t* weights;  // [out_size][stride], |weight| <= kMaxWeight
   size_t stride;
   const void* packed;  // what the table's own pack function wrote; unused if it has none
 };
@@ -73,5 +89,8 @@ struct Kernels {
 enum { kResampleRows = 16 };
 
 extern const struct Kernels kScalarKernels;
+#if MMCPP_SIMD && defined(__x86_64__)
+extern const struct Kernels kAvx512Kernels;  // avx512f, bw, dq, vl, vbmi, vnni
+#endif
 
 }  // namespace mmcpp::simd

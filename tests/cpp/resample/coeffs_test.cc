@@ -19,8 +19,8 @@ std::vector<int32_t> WeightsOf(const AxisWeights& axis, size_t i) {
   return {weights, weights + axis.count[i]};
 }
 
-// The promises of simd::ResampleAxis: windows inside the input and ascending, weights of at most 24
-// bits, sums that a pixel of 255 cannot carry out of int32.
+// The promises of simd::ResampleAxis: windows inside the input and ascending, weights within kMaxWeight,
+// sums that a pixel of 255 cannot carry out of int32.
 void CheckPromises(const AxisWeights& axis) {
   int32_t most = 0;
   for (size_t i = 0; i < axis.first.size(); ++i) {
@@ -31,7 +31,7 @@ void CheckPromises(const AxisWeights& axis) {
     most = std::max(most, axis.count[i]);
     int64_t sum = 0;
     for (int32_t weight : WeightsOf(axis, i)) {
-      ASSERT_LT(std::abs(weight), 1 << 23);
+      ASSERT_LE(std::abs(weight), simd::kMaxWeight);
       sum += std::abs(weight);
     }
     ASSERT_LT(sum * 255 + (int64_t{1} << (axis.precision - 1)),
