@@ -224,12 +224,26 @@ class Decoder {
                            " scans over a picture of " + std::to_string(header_.height) + "x" +
                            std::to_string(header_.width) + " (height x width)");
     }
-    if (reader_.errors.msg_code == JERR_OUT_OF_MEMORY) {
-      return Error{ErrorCode::kOutOfMemory, "jpeg: out of memory"};
+    const std::string where = ", at byte " +
+                              std::to_string(reader_.source.next_input_byte - reader_.data) +
+                              " of " + size + ", " + row;
+    switch (reader_.errors.msg_code) {
+      case JERR_OUT_OF_MEMORY:
+        return Error{ErrorCode::kOutOfMemory, "jpeg: out of memory"};
+      case JERR_CANT_SUSPEND:
+        // An arithmetic decoder cannot stop for more bytes, so Pillow takes no large files of it.
+        return Unsupported("jpeg: arithmetic coding beyond the first " +
+                           std::to_string(reader_.fed) + " bytes" + where);
+      case JERR_ARITH_NOTIMPL:
+      case JERR_BAD_MCU_SIZE:
+      case JERR_CONVERSION_NOTIMPL:
+      case JERR_FRACT_SAMPLE_NOTIMPL:
+      case JERR_NOTIMPL:
+      case JERR_SOF_UNSUPPORTED:
+        return Unsupported("jpeg: " + Message() + where);
+      default:
+        return CorruptInput("jpeg: " + Message() + where);
     }
-    const size_t at = static_cast<size_t>(reader_.source.next_input_byte - reader_.data);
-    return CorruptInput("jpeg: " + Message() + ", at byte " + std::to_string(at) + " of " + size +
-                        ", " + row);
   }
 
   /// libjpeg's message in our style.

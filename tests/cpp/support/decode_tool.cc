@@ -1,34 +1,44 @@
-// A program that lets scripts see what the library makes of files, without the Python package:
-// reads one path per line, writes "ok HEIGHT WIDTH\n" and the RGB bytes, or "error CODE MESSAGE\n".
-//   decode_tool [PROFILE] < paths
+// A program that lets scripts see what the library makes of encoded bytes, without the Python
+// package. Per request it reads "PROFILE SIZE\n" and SIZE bytes, and writes "ok HEIGHT WIDTH\n" and
+// the RGB bytes, or "error CODE MESSAGE\n". With "info" for a profile it writes the header's fields.
 #include <cstdio>
-#include <fstream>
 #include <iostream>
-#include <iterator>
 #include <string>
 #include <vector>
 
 #include "mmcpp/image.h"
 
-int main(int argc, char** argv) {
-  const auto options = mmcpp::DecodeProfile(argc > 1 ? argv[1] : "pillow");
-  if (!options.ok()) {
-    std::fprintf(stderr, "%s\n", options.error().message.c_str());
-    return 2;
-  }
-  for (std::string path; std::getline(std::cin, path);) {
-    std::ifstream file(path, std::ios::binary);
-    const std::vector<char> bytes{std::istreambuf_iterator<char>(file), {}};
-    const auto image = mmcpp::DecodeImage(
-        {reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}, *options);
-    if (image.ok()) {
-      std::printf("ok %d %d\n", image->height(), image->width());
-      std::fwrite(image->data(), 1, image->row_bytes() * static_cast<size_t>(image->height()),
-                  stdout);
+int main() {
+  std::string profile;
+  for (size_t size = 0; std::cin >> profile >> size;) {
+    std::cin.ignore(1);
+    std::vector<char> data(size);
+    std::cin.read(data.data(), static_cast<std::streamsize>(size));
+    const mmcpp::Bytes bytes(reinterpret_cast<const uint8_t*>(data.data()), size);
+    mmcpp::Error error;
+    if (profile == "info") {
+      const auto info = mmcpp::ReadImageInfo(bytes);
+      if (info.ok()) {
+        std::printf("ok %s %d %d %s %d %d %d %d\n", mmcpp::ImageFormatName(info->format),
+                    info->height, info->width, info->mode.c_str(), info->bit_depth,
+                    info->has_alpha ? 1 : 0, info->orientation, info->frames);
+      } else {
+        error = info.error();
+      }
     } else {
-      std::printf("error %s %s\n", mmcpp::ErrorCodeName(image.error().code),
-                  image.error().message.c_str());
+      const auto image = mmcpp::DecodeImage(bytes, mmcpp::DecodeProfile(profile).value());
+      if (image.ok()) {
+        std::printf("ok %d %d\n", image->height(), image->width());
+        std::fwrite(image->data(), 1, image->row_bytes() * static_cast<size_t>(image->height()),
+                    stdout);
+      } else {
+        error = image.error();
+      }
     }
+    if (!error.message.empty()) {
+      std::printf("error %s %s\n", mmcpp::ErrorCodeName(error.code), error.message.c_str());
+    }
+    std::fflush(stdout);
   }
   return 0;
 }
