@@ -48,7 +48,7 @@ struct RowSpan {
                                // nothing outside is read
 };
 
-/// What a byte becomes: the element's little-endian bits, 4 or 2 bytes of them.
+/// What a byte becomes: the bits of an element of 4 bytes, or of 2 with the upper half zero.
 struct ByteTable {
   uint32_t value[256];
   uint8_t plane[4][256];  // plane[k][b] is byte k of value[b], for look-up by permutation
@@ -90,6 +90,7 @@ enum { kResampleRows = 16 };
 
 extern const struct Kernels kScalarKernels;
 #if MMCPP_SIMD && defined(__x86_64__)
+extern const struct Kernels kAvx2Kernels;
 extern const struct Kernels kAvx512Kernels;  // avx512f, bw, dq, vl, vbmi, vnni
 #endif
 

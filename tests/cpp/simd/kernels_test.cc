@@ -317,10 +317,10 @@ MMCPP_INSTANTIATE_ISA_TEST(SplitTest);
 
 class MapTest : public test::IsaTest {
  protected:
-  ByteTable RandomTable(std::mt19937* random) {
+  ByteTable RandomTable(std::mt19937* random, size_t element_bytes) {
     ByteTable table;
     for (size_t i = 0; i < 256; ++i) {
-      table.value[i] = (*random)();
+      table.value[i] = (*random)() >> (32 - 8 * element_bytes);
       for (size_t k = 0; k < 4; ++k) {
         table.plane[k][i] = static_cast<uint8_t>(table.value[i] >> (8 * k));
       }
@@ -331,7 +331,7 @@ class MapTest : public test::IsaTest {
   template <class T, class Map>
   void Check(Map map) {
     std::mt19937 random(31);
-    const auto table = std::make_unique<ByteTable>(RandomTable(&random));
+    const auto table = std::make_unique<ByteTable>(RandomTable(&random, sizeof(T)));
     for (size_t n = 1; n <= 300; ++n) {
       const size_t copies = 1 + n % 3;
       Guarded in(RandomBytes(&random, n));
