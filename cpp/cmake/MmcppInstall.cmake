@@ -5,7 +5,11 @@ include(GNUInstallDirs)
 
 set(mmcpp_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/mmcpp")
 
-install(TARGETS mmcpp EXPORT mmcppTargets ARCHIVE COMPONENT dev LIBRARY COMPONENT dev NAMELINK_COMPONENT dev)
+set(mmcpp_installed mmcpp)
+if(MMCPP_FETCH)
+  list(APPEND mmcpp_installed mmcpp_fetch)
+endif()
+install(TARGETS ${mmcpp_installed} EXPORT mmcppTargets ARCHIVE COMPONENT dev LIBRARY COMPONENT dev NAMELINK_COMPONENT dev)
 install(DIRECTORY include/mmcpp TYPE INCLUDE COMPONENT dev FILES_MATCHING PATTERN "*.h")
 install(EXPORT mmcppTargets NAMESPACE mmcpp:: DESTINATION "${mmcpp_package_dir}" COMPONENT dev)
 

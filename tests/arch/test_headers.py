@@ -41,4 +41,5 @@ def test_a_header_that_forgets_an_include_is_found(tmp_path: Path) -> None:
 def test_the_umbrella_includes_every_header() -> None:
     text = (INCLUDE / "mmcpp/mmcpp.h").read_text()
     missing = [h.name for h in HEADERS if h.name != "mmcpp.h" and f'"mmcpp/{h.name}"' not in text]
-    assert missing in ([], ["export.h"])
+    # The macro needs no reader of its own; fetch is another target.
+    assert set(missing) <= {"export.h", "fetch.h"}

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/ensure.h"
 
 namespace mmcpp {
@@ -81,11 +82,8 @@ size_t DecodeQuads(const Tables& tables, const uint8_t* in, size_t count, uint8_
   return done;
 }
 
-Error BadSource(std::string message) { return {ErrorCode::kBadSource, std::move(message)}; }
-
 Error TooLarge(size_t max_bytes) {
-  return {ErrorCode::kLimitExceeded,
-          "base64: decodes to more than " + std::to_string(max_bytes) + " bytes"};
+  return LimitExceeded("base64: decodes to more than " + std::to_string(max_bytes) + " bytes");
 }
 
 Error BadCharacter(uint8_t c, size_t offset) {
@@ -171,13 +169,6 @@ void WriteGroup(const Group& group, uint8_t* out) {
 }
 
 }  // namespace
-
-int HexValue(char c) noexcept {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
 
 Result<Buffer> DecodeBase64Lenient(std::string_view text, const Base64Options& options) {
   const Tables& tables = options.url_safe ? kEither : kStandard;

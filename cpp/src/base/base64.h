@@ -21,7 +21,4 @@ Result<Buffer> DecodeBase64Lenient(std::string_view text, const Base64Options& o
 /// The grammar and the error texts of the Rust crate base64 0.22.1, engine STANDARD.
 Result<Buffer> DecodeBase64Exact(std::string_view text, size_t max_bytes);
 
-/// The value of a hexadecimal digit, or -1.
-int HexValue(char c) noexcept;
-
 }  // namespace mmcpp

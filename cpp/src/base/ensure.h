@@ -54,5 +54,10 @@ inline Error Unsupported(std::string message) {
 inline Error LimitExceeded(std::string message) {
   return {ErrorCode::kLimitExceeded, std::move(message)};
 }
+inline Error BadSource(std::string message) { return {ErrorCode::kBadSource, std::move(message)}; }
+inline Error FetchFailed(std::string message) {
+  return {ErrorCode::kFetchFailed, std::move(message)};
+}
+inline Error Forbidden(std::string message) { return {ErrorCode::kForbidden, std::move(message)}; }
 
 }  // namespace mmcpp

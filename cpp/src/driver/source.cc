@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/base64.h"
 #include "base/ensure.h"
 
@@ -14,27 +15,12 @@ namespace {
 
 constexpr std::string_view kScheme = "data:";
 
-Error BadSource(std::string message) { return {ErrorCode::kBadSource, std::move(message)}; }
-
-bool EqualsIgnoringCase(std::string_view text, std::string_view lower) {
-  return text.size() == lower.size() &&
-         std::equal(text.begin(), text.end(), lower.begin(), [](char a, char b) {
-           return (a >= 'A' && a <= 'Z' ? static_cast<char>(a + ('a' - 'A')) : a) == b;
-         });
-}
-
-std::string_view TrimSpaces(std::string_view text) {
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  return text;
-}
-
 // Whether the part between "data:" and the comma ends with ";base64"; blanks around the word are
 // allowed.
 bool SaysBase64(std::string_view meta) {
   const size_t semicolon = meta.rfind(';');
   return semicolon != std::string_view::npos &&
-         EqualsIgnoringCase(TrimSpaces(meta.substr(semicolon + 1)), "base64");
+         EqualsIgnoringCase(TrimBlanks(meta.substr(semicolon + 1), " "), "base64");
 }
 
 // Bytes of a percent-encoded payload. `offset` is where it stands in the URL, for messages.
@@ -59,8 +45,8 @@ Result<Buffer> DecodePercent(std::string_view text, size_t offset, size_t max_by
       i += 2;
     }
     if (written == capacity) {
-      return Error{ErrorCode::kLimitExceeded,
-                   "data url: decodes to more than " + std::to_string(max_bytes) + " bytes"};
+      return LimitExceeded("data url: decodes to more than " + std::to_string(max_bytes) +
+                           " bytes");
     }
     buffer.data()[written++] = c;
   }
