@@ -1,0 +1,144 @@
+// Items without a prompt, their features packed into one tensor without a copy: sizes come from the
+// headers, the tensor is allocated once, and each item is decoded and processed into its own rows.
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/checked.h"
+#include "base/ensure.h"
+#include "base/out_of_memory.h"
+#include "driver/item.h"
+#include "mmcpp/driver.h"
+#include "par/par.h"
+
+namespace mmcpp {
+namespace {
+
+/// An item as its header promises it.
+struct PlannedItem {
+  int height = 0, width = 0;
+  ItemPlan plan;
+};
+
+bool WithinLimits(Bytes bytes, const ImageInfo& info, const DecodeLimits& limits) {
+  const uint64_t pixels = static_cast<uint64_t>(info.height) * static_cast<uint64_t>(info.width);
+  return bytes.size() <= limits.max_encoded_bytes && info.height <= limits.max_side &&
+         info.width <= limits.max_side && pixels <= limits.max_pixels;
+}
+
+Result<PlannedItem> PlanSource(const Family& family, const MediaSource& source,
+                               const DecodeOptions& options) {
+  PlannedItem planned;
+  if (const auto* view = std::get_if<ImageView>(&source)) {
+    planned.height = view->height;
+    planned.width = view->width;
+  } else {
+    const Bytes& bytes = *std::get_if<Bytes>(&source);
+    MMCPP_ASSIGN(const ImageInfo info, ReadImageInfo(bytes));
+    // The decode will refuse it, with its own words: see LowestFailure.
+    if (!WithinLimits(bytes, info, options.limits)) {
+      return Error{ErrorCode::kLimitExceeded, "header: over the limits"};
+    }
+    planned.height = info.height;
+    planned.width = info.width;
+    // EXIF orientations from 5 on exchange rows and columns.
+    if (options.apply_orientation && info.orientation >= 5) {
+      std::swap(planned.height, planned.width);
+    }
+  }
+  MMCPP_ASSIGN(planned.plan, family.PlanItem(planned.height, planned.width));
+  return planned;
+}
+
+/// Where each item's feature goes in the packed tensor.
+struct Packing {
+  std::vector<int64_t> shape;
+  std::vector<size_t> byte_offsets;
+};
+
+bool SameTrailingSides(const std::vector<int64_t>& a, const std::vector<int64_t>& b) {
+  return a.size() == b.size() && std::equal(a.begin() + 1, a.end(), b.begin() + 1);
+}
+
+Result<Packing> Pack(const std::vector<PlannedItem>& items, DType dtype) {
+  Packing packing;
+  packing.shape = items[0].plan.feature_shape;
+  MMCPP_ENSURE(!packing.shape.empty());
+  size_t row_bytes = DTypeSize(dtype);
+  for (size_t i = 1; i < packing.shape.size(); ++i) {
+    MMCPP_ENSURE(packing.shape[i] >= 0);
+    MMCPP_ENSURE(CheckedMul(row_bytes, static_cast<size_t>(packing.shape[i]), &row_bytes));
+  }
+  packing.shape[0] = 0;
+  for (size_t i = 0; i < items.size(); ++i) {
+    const std::vector<int64_t>& shape = items[i].plan.feature_shape;
+    MMCPP_TRY(driver::ForItem(i, [&]() -> Status {
+      if (!SameTrailingSides(shape, packing.shape)) {
+        return InvalidArgument("features of different shapes cannot be packed");
+      }
+      size_t offset = 0;
+      MMCPP_ENSURE(shape[0] >= 0);
+      MMCPP_ENSURE(CheckedMul(static_cast<size_t>(packing.shape[0]), row_bytes, &offset));
+      MMCPP_ENSURE(CheckedAdd(packing.shape[0], shape[0], &packing.shape[0]));
+      packing.byte_offsets.push_back(offset);
+      return Ok{};
+    }));
+  }
+  return packing;
+}
+
+/// The request's error when item `error.item` cannot be planned: what the lowest failing item says
+/// when all its stages run, which may be an earlier one that only its pixels give away.
+Error LowestFailure(const Family& family, Span<const MediaSource> media,
+                    const ProcessOptions& options, Error error) {
+  if (error.item < 0) return error;
+  const auto full = par::TryMap<Ok>(static_cast<size_t>(error.item) + 1, [&](size_t i) {
+    return driver::ForItem(i, [&]() -> Status {
+      MMCPP_TRY(driver::ProcessItem(family, media[i], options));
+      return Ok{};
+    });
+  });
+  return full.ok() ? error : full.error();
+}
+
+Result<OutputItem> ProcessInto(const Family& family, const MediaSource& source,
+                               const ProcessOptions& options, const PlannedItem& planned,
+                               uint8_t* data) {
+  MMCPP_ASSIGN(driver::LoadedItem loaded, driver::LoadItem(source, options));
+  MMCPP_ENSURE(loaded.pixels.height == planned.height && loaded.pixels.width == planned.width);
+  const TensorView feature = {data, options.dtype, planned.plan.feature_shape};
+  MMCPP_TRY(driver::RunFamily(family, loaded.pixels, planned.plan, feature, &loaded.item));
+  return std::move(loaded.item);
+}
+
+Result<ItemBatch> Run(const Family& family, Span<const MediaSource> media,
+                      const ProcessOptions& options) {
+  MMCPP_TRY(driver::CheckSources(media, options));
+  const auto planned = par::TryMap<PlannedItem>(media.size(), [&](size_t i) {
+    return driver::ForItem(i, [&] { return PlanSource(family, media[i], options.decode); });
+  });
+  if (!planned.ok()) return LowestFailure(family, media, options, planned.error());
+  const auto packing = Pack(*planned, options.dtype);
+  if (!packing.ok()) return LowestFailure(family, media, options, packing.error());
+
+  ItemBatch batch;
+  MMCPP_ASSIGN(batch.features, Tensor::Allocate(options.dtype, packing->shape));
+  uint8_t* data = batch.features.data();
+  MMCPP_ASSIGN(batch.items, par::TryMap<OutputItem>(media.size(), [&](size_t i) {
+                 return driver::ForItem(i, [&] {
+                   return ProcessInto(family, media[i], options, (*planned)[i],
+                                      data + packing->byte_offsets[i]);
+                 });
+               }));
+  return batch;
+}
+
+}  // namespace
+
+Result<ItemBatch> ProcessItems(const Family& family, Span<const MediaSource> media,
+                               const ProcessOptions& options) {
+  return CatchOutOfMemory([&] { return Run(family, media, options); });
+}
+
+}  // namespace mmcpp

@@ -1,0 +1,65 @@
+// A whole request: checks that cost nothing, then items through the executor, then the prompt.
+#include "mmcpp/driver.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/ensure.h"
+#include "base/out_of_memory.h"
+#include "base/stopwatch.h"
+#include "driver/item.h"
+#include "mmcpp/prompt.h"
+#include "par/par.h"
+
+namespace mmcpp {
+namespace {
+
+Status CheckPrompt(const Request& request) {
+  if (request.input_ids.empty()) {
+    return InvalidArgument("multimodal request without input_ids");
+  }
+  // A prompt never shrinks: an item takes one token and gives at least one.
+  const uint64_t limit = request.options.limits.max_tokens;
+  if (!request.media.empty() && request.input_ids.size() > limit) {
+    return Error{ErrorCode::kLimitExceeded,
+                 "multimodal request has " + std::to_string(request.input_ids.size()) +
+                     " input_ids, the limit is " + std::to_string(limit)};
+  }
+  return Ok{};
+}
+
+Result<Response> Run(const Family& family, const Request& request) {
+  MMCPP_TRY(CheckPrompt(request));
+  MMCPP_TRY(driver::CheckSources(request.media, request.options));
+
+  Response response;
+  MMCPP_ASSIGN(response.items, par::TryMap<OutputItem>(request.media.size(), [&](size_t i) {
+                 return driver::ForItem(i, [&] {
+                   return driver::ProcessItem(family, request.media[i], request.options);
+                 });
+               }));
+  std::vector<ItemPlan> plans;
+  plans.reserve(response.items.size());
+  for (const OutputItem& item : response.items) plans.push_back(item.plan);
+
+  Stopwatch stopwatch;
+  MMCPP_ASSIGN(const TokenLayout layout, family.Layout(request.input_ids, plans));
+  MMCPP_ASSIGN(ExpandedPrompt prompt, ApplyLayout(request.input_ids, layout, plans.size(),
+                                                  request.options.limits.max_tokens));
+  response.input_ids = std::move(prompt.input_ids);
+  response.offsets = std::move(prompt.offsets);
+  response.layout_ms = stopwatch.Lap();
+  MMCPP_ASSIGN(response.positions,
+               family.ComputePositions(response.input_ids.size(), response.offsets, plans));
+  response.positions_ms = stopwatch.Lap();
+  return response;
+}
+
+}  // namespace
+
+Result<Response> Process(const Family& family, const Request& request) {
+  return CatchOutOfMemory([&] { return Run(family, request); });
+}
+
+}  // namespace mmcpp

@@ -1,0 +1,47 @@
+// One item of a request, stage by stage, and what is checked of all items before the first stage.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include "base/ensure.h"
+#include "base/out_of_memory.h"
+#include "mmcpp/driver.h"
+
+namespace mmcpp::driver {
+
+/// What can be refused of a request before any source is read: number and size of sources, pixels
+/// that are none, a dtype that features do not have.
+Status CheckSources(Span<const MediaSource> media, const ProcessOptions& options);
+
+/// A source after hash and decode; `pixels` is `decoded` or borrowed from the source.
+struct LoadedItem {
+  OutputItem item;
+  Image decoded;
+  ImageView pixels;
+};
+Result<LoadedItem> LoadItem(const MediaSource& source, const ProcessOptions& options);
+
+/// The family's part: fills `feature` and everything of `item` that depends on the plan.
+Status RunFamily(const Family& family, const ImageView& pixels, ItemPlan plan, TensorView feature,
+                 OutputItem* item);
+
+/// All stages; the item owns its feature.
+Result<OutputItem> ProcessItem(const Family& family, const MediaSource& source,
+                               const ProcessOptions& options);
+
+/// Calls body(), a Result, on behalf of item `index`: an error is headed with "image INDEX: " and
+/// carries the index, and running out of memory is an error like another.
+template <class Body>
+auto ForItem(size_t index, const Body& body) -> decltype(body()) {
+  auto result = CatchOutOfMemory([&]() -> decltype(body()) {
+    auto inner = CatchOutOfMemory(body);
+    if (inner.ok()) return inner;
+    return WithContext(std::move(inner).error(), "image " + std::to_string(index));
+  });
+  if (!result.ok()) result.error().item = static_cast<int>(index);
+  return result;
+}
+
+}  // namespace mmcpp::driver

@@ -1,0 +1,18 @@
+// Qwen2-VL, 2.5-VL, 3-VL and 3.5, pictures only.
+#pragma once
+
+#include <memory>
+
+#include "families/spec.h"
+#include "mmcpp/family.h"
+#include "mmcpp/status.h"
+
+namespace mmcpp::families {
+
+/// Keys: image_token_id, patch_size, merge_size, temporal_patch_size, min_pixels, max_pixels,
+/// image_mean, image_std; optional resample ("aten_u8", the arithmetic of transformers' torchvision
+/// backend, or "pil"), pillow_generation (13 or 12, for "pil") and smart_resize ("transformers" or
+/// "reference").
+Result<std::unique_ptr<const Family>> MakeQwenVl(SpecReader spec);
+
+}  // namespace mmcpp::families

@@ -1,0 +1,50 @@
+// The one list of families.
+#include "mmcpp/registry.h"
+
+#include <utility>
+
+#include "base/ensure.h"
+#include "base/out_of_memory.h"
+#include "families/qwen_vl.h"
+#include "families/spec.h"
+#include "mmcpp/build_info.h"
+
+namespace mmcpp {
+namespace {
+
+struct Entry {
+  const char* name;
+  Result<std::unique_ptr<const Family>> (*make)(families::SpecReader spec);
+};
+
+constexpr Entry kFamilies[] = {
+    {"qwen_vl", families::MakeQwenVl},
+};
+
+Result<std::unique_ptr<const Family>> Make(const std::string& json, UnknownKeys unknown_keys) {
+  // A wrong MMCPP_ISA is found out when a server starts, not at its first request.
+  MMCPP_TRY(ActiveIsa());
+  MMCPP_ASSIGN(families::SpecReader spec, families::SpecReader::Parse(json, unknown_keys));
+  std::string names;
+  for (const Entry& entry : kFamilies) {
+    if (spec.family() == entry.name) return entry.make(std::move(spec));
+    names += (names.empty() ? "`" : ", `") + std::string(entry.name) + "`";
+  }
+  return InvalidArgument("spec: unknown family " + families::Quoted(spec.family()) + ", expected " +
+                         names);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<const Family>> FamilyFromSpec(const std::string& json,
+                                                     UnknownKeys unknown_keys) {
+  return CatchOutOfMemory([&] { return Make(json, unknown_keys); });
+}
+
+std::vector<std::string> FamilyNames() {
+  std::vector<std::string> names;
+  for (const Entry& entry : kFamilies) names.emplace_back(entry.name);
+  return names;
+}
+
+}  // namespace mmcpp

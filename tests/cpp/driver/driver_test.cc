@@ -1,0 +1,189 @@
+// driver/driver.cc: the order of a request's checks, one outcome under every schedule, and results
+// that do not depend on the executor.
+#include "mmcpp/driver.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "mmcpp/hash.h"
+#include "mmcpp/registry.h"
+#include "support/fake_family.h"
+#include "support/pictures.h"
+#include "support/schedules.h"
+#include "support/specs.h"
+
+namespace mmcpp {
+namespace {
+
+using test::FakeFamily;
+using test::Picture;
+using Ids = std::vector<int64_t>;
+using Media = std::vector<MediaSource>;
+
+constexpr int64_t kImage = FakeFamily::kPlaceholder;
+
+Request MakeRequest(const Ids& ids, const Media& media) {
+  Request request;
+  request.input_ids = ids;
+  request.media = media;
+  request.options.dtype = DType::kU8;
+  return request;
+}
+
+void ExpectError(const Request& request, ErrorCode code, int item, const std::string& message) {
+  const auto result = Process(FakeFamily(), request);
+  ASSERT_FALSE(result.ok()) << message;
+  EXPECT_EQ(result.error().message, message);
+  EXPECT_EQ(result.error().code, code) << message;
+  EXPECT_EQ(result.error().item, item) << message;
+}
+
+TEST(Process, ExpandsThePrompt) {
+  const Picture a(2, 5), b(3, 4);
+  const Ids ids = {1, kImage, 2, kImage, 3};
+  const Media media = {a.view(), b.view()};
+  test::ForEachSchedule(6, [&] {
+    const auto response = Process(FakeFamily(), MakeRequest(ids, media));
+    ASSERT_TRUE(response.ok()) << response.error().message;
+    EXPECT_EQ(response->input_ids, (Ids{1, kImage, kImage, 2, kImage, kImage, kImage, 3}));
+    ASSERT_EQ(response->offsets.size(), 2u);
+    EXPECT_EQ(response->offsets[0].first, 1u);
+    EXPECT_EQ(response->offsets[0].last, 2u);
+    EXPECT_EQ(response->offsets[1].first, 4u);
+    EXPECT_EQ(response->offsets[1].last, 6u);
+    EXPECT_TRUE(std::holds_alternative<Rope1D>(response->positions));
+    ASSERT_EQ(response->items.size(), 2u);
+    EXPECT_EQ(response->items[0].plan.resized_width, 5);
+    EXPECT_EQ(response->items[1].content_hash, PixelHash(b.view()));
+  });
+}
+
+TEST(Process, ChecksThePromptFirst) {
+  const std::vector<uint8_t> bad = {1, 2, 3};
+  ExpectError(MakeRequest({}, {}), ErrorCode::kInvalidArgument, -1,
+              "multimodal request without input_ids");
+  ExpectError(MakeRequest({1}, {}), ErrorCode::kInvalidArgument, -1,
+              "multimodal request without image sources");
+  Ids many(5, 1);
+  Media media = {Bytes(bad)};
+  Request request = MakeRequest(many, media);
+  request.options.limits.max_tokens = 4;
+  ExpectError(request, ErrorCode::kLimitExceeded, -1,
+              "multimodal request has 5 input_ids, the limit is 4");
+}
+
+TEST(Process, LimitsComeBeforeAnyDecode) {
+  const std::vector<uint8_t> bad = {1, 2, 3};
+  const Ids ids = {kImage};
+  const Media media(3, Bytes(bad));
+  Request request = MakeRequest(ids, media);
+  request.options.limits.max_total_bytes = 8;
+  ExpectError(request, ErrorCode::kLimitExceeded, -1,
+              "multimodal request exceeds 8 total media bytes");
+}
+
+TEST(Process, ItemsComeBeforeTheLayout) {
+  const Picture broken(2, FakeFamily::kBrokenWidth);
+  const Media media = {broken.view()};
+  ExpectError(MakeRequest({1}, media), ErrorCode::kInternal, 0, "image 0: fake: broken");
+  const Picture good(2, 2);
+  const Media good_media = {good.view()};
+  ExpectError(MakeRequest({1}, good_media), ErrorCode::kInvalidArgument, -1,
+              "prompt has 0 media placeholder(s) but 1 media item(s)");
+}
+
+TEST(Process, BoundsTheExpandedPrompt) {
+  const Picture picture(100, 1);
+  const Ids ids = {1, kImage};
+  const Media media = {picture.view()};
+  Request request = MakeRequest(ids, media);
+  request.options.limits.max_tokens = 100;
+  ExpectError(request, ErrorCode::kLimitExceeded, -1,
+              "layout: the prompt expands to 101 tokens, the limit is 100");
+  request.options.limits.max_tokens = 101;
+  EXPECT_TRUE(Process(FakeFamily(), request).ok());
+}
+
+TEST(Process, LowestFailingItemWins) {
+  const Picture good(2, 2), broken(2, FakeFamily::kBrokenWidth), large(300, 300);
+  const Picture refused(2, FakeFamily::kRefusedWidth), hog(2, FakeFamily::kMemoryHogWidth);
+  const std::vector<uint8_t> text = {'h', 'e', 'l', 'l', 'o'};
+  const Ids ids(8, kImage);
+  // The first failure is in a late stage of a large neighbourhood; later ones fail at once.
+  const Media media = {good.view(),    large.view(), broken.view(), Bytes(text),
+                       refused.view(), hog.view(),   large.view(),  Bytes()};
+  test::ForEachSchedule(24, [&] {
+    ExpectError(MakeRequest(ids, media), ErrorCode::kInternal, 2, "image 2: fake: broken");
+  });
+  const Media rotated(media.begin() + 3, media.end());
+  test::ForEachSchedule(12, [&] {
+    const auto result = Process(FakeFamily(), MakeRequest(ids, rotated));
+    ASSERT_FALSE(result.ok());
+    EXPECT_EQ(result.error().code, ErrorCode::kUnsupported);
+    EXPECT_EQ(result.error().message.find("image 0: "), 0u) << result.error().message;
+  });
+}
+
+TEST(Process, MemoryFailureIsAnError) {
+  const Picture hog(2, FakeFamily::kMemoryHogWidth);
+  const Ids ids = {kImage};
+  const Media media = {hog.view()};
+  test::ForEachSchedule(4, [&] {
+    ExpectError(MakeRequest(ids, media), ErrorCode::kOutOfMemory, 0, "image 0: out of memory");
+  });
+}
+
+// The whole outcome in one number: every byte of it, in order.
+uint64_t DigestOf(const Response& response) {
+  std::vector<uint8_t> all;
+  const auto add = [&](const void* data, size_t size) {
+    const auto* bytes = static_cast<const uint8_t*>(data);
+    all.insert(all.end(), bytes, bytes + size);
+  };
+  add(response.input_ids.data(), response.input_ids.size() * sizeof(int64_t));
+  for (const OutputItem& item : response.items) {
+    add(item.feature.data(), item.feature.byte_count());
+    add(item.aux[0].tensor.data(), item.aux[0].tensor.byte_count());
+    add(&item.content_hash, sizeof item.content_hash);
+  }
+  for (const TokenRange& range : response.offsets) add(&range, sizeof range);
+  const auto& mrope = std::get<MRope>(response.positions);
+  add(mrope.position_ids.data(), mrope.position_ids.byte_count());
+  add(&mrope.delta, sizeof mrope.delta);
+  return ContentHash(all);
+}
+
+TEST(Process, OneOutcomeUnderEveryExecutor) {
+  const struct {
+    DType dtype;
+    const char* resample;
+    const char* digest;
+  } cases[] = {
+      {DType::kF32, "aten_u8", "13c90412c0855353"},
+      {DType::kBf16, "aten_u8", "8cb2a719c959eccd"},
+      {DType::kF16, "pil", "d97a40e66418da88"},
+      {DType::kU8, "pil", "9dc9a3baffc11785"},
+  };
+  const Picture a(100, 76), b(480, 640, 1), c(33, 900, 2);
+  const std::vector<uint8_t> bmp = test::EncodeBmp(b.view());
+  const Ids ids = {5, 9, 9, 6, 7, 9, 8};
+  const Media media = {a.view(), Bytes(bmp), c.view()};
+  for (const auto& expected : cases) {
+    nlohmann::json spec = test::QwenVlSpec();
+    spec["resample"] = expected.resample;
+    const auto family = FamilyFromSpec(spec.dump());
+    ASSERT_TRUE(family.ok());
+    Request request = MakeRequest(ids, media);
+    request.options.dtype = expected.dtype;
+    test::ForEachSchedule(6, [&] {
+      const auto response = Process(**family, request);
+      ASSERT_TRUE(response.ok()) << response.error().message;
+      EXPECT_EQ(test::Hex(DigestOf(*response)), expected.digest) << DTypeName(expected.dtype);
+    });
+  }
+}
+
+}  // namespace
+}  // namespace mmcpp

@@ -1,0 +1,50 @@
+// families/registry.cc: from a spec to the family it names.
+#include "mmcpp/registry.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "support/specs.h"
+
+namespace mmcpp {
+namespace {
+
+void ExpectError(const std::string& spec, const std::string& message) {
+  const auto family = FamilyFromSpec(spec);
+  ASSERT_FALSE(family.ok());
+  EXPECT_EQ(family.error().code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(family.error().message, message);
+}
+
+TEST(FamilyFromSpec, BuildsTheNamedFamily) {
+  const auto family = FamilyFromSpec(test::QwenVlSpec().dump());
+  ASSERT_TRUE(family.ok()) << family.error().message;
+  EXPECT_STREQ((*family)->name(), "qwen_vl");
+}
+
+TEST(FamilyFromSpec, RefusesOtherNames) {
+  ExpectError(R"({"family": "foo"})", "spec: unknown family `foo`, expected `qwen_vl`");
+  ExpectError(R"({"family": ""})", "spec: unknown family ``, expected `qwen_vl`");
+  ExpectError("{}", "spec: missing field `family`");
+}
+
+TEST(FamilyFromSpec, UnknownKeys) {
+  nlohmann::json spec = test::QwenVlSpec();
+  spec["max_pixel"] = 5;
+  ExpectError(spec.dump(), "qwen_vl spec: unknown field `max_pixel`; did you mean `max_pixels`?");
+  EXPECT_TRUE(FamilyFromSpec(spec.dump(), UnknownKeys::kIgnore).ok());
+}
+
+TEST(FamilyNames, ListsWhatFamilyFromSpecBuilds) {
+  const auto names = FamilyNames();
+  EXPECT_NE(std::find(names.begin(), names.end(), "qwen_vl"), names.end());
+  for (const std::string& name : names) {
+    const auto family = FamilyFromSpec("{\"family\": \"" + name + "\"}");
+    ASSERT_FALSE(family.ok());
+    EXPECT_EQ(family.error().message.find(name + " spec: missing field"), 0u);
+  }
+}
+
+}  // namespace
+}  // namespace mmcpp
