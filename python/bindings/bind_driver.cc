@@ -54,9 +54,10 @@ ProcessOptions ToOptions(const std::string& dtype, const std::string& profile,
   return options;
 }
 
-/// The keyword arguments of mmcpp.Item; `feature` is None where features are packed.
+/// The fields of mmcpp.Item; `feature` is None where features are packed.
 py::dict ItemDict(OutputItem item, bool has_feature) {
-  py::dict result = ToDict(item.plan);
+  py::dict result;
+  result["plan"] = ToDict(item.plan);
   result["feature"] = has_feature ? py::object(ToArray(std::move(item.feature))) : py::none();
   py::dict aux;
   for (NamedTensor& named : item.aux) aux[py::str(named.name)] = ToArray(std::move(named.tensor));

@@ -91,5 +91,6 @@ void BindImage(py::module_& m);
 void BindFamilies(py::module_& m);
 void BindPrompt(py::module_& m);
 void BindDriver(py::module_& m);
+void BindSource(py::module_& m);
 
 }  // namespace mmcpp::bindings

@@ -12,4 +12,5 @@ PYBIND11_MODULE(_mmcpp, m, pybind11::mod_gil_not_used()) {
   mmcpp::bindings::BindFamilies(m);
   mmcpp::bindings::BindPrompt(m);
   mmcpp::bindings::BindDriver(m);
+  mmcpp::bindings::BindSource(m);
 }

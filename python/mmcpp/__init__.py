@@ -19,6 +19,7 @@ from mmcpp.hashing import content_digest, content_hash
 from mmcpp.image import ImageInfo, decode_image, image_info, resize
 from mmcpp.info import BuildInfo, build_info
 from mmcpp.limits import DecodeLimits, RequestLimits
+from mmcpp.pipeline import ImageProcessor, Item, ItemBatch, ItemPlan, ItemTimes, Pipeline, Response, ResponseTimes
 
 __version__: str = _mmcpp.build_info()["version"]
 
@@ -28,9 +29,17 @@ __all__ = [
     "DecodeLimits",
     "FetchError",
     "ImageInfo",
+    "ImageProcessor",
+    "Item",
+    "ItemBatch",
+    "ItemPlan",
+    "ItemTimes",
     "LimitError",
     "MmError",
+    "Pipeline",
     "RequestLimits",
+    "Response",
+    "ResponseTimes",
     "UnsupportedError",
     "build_info",
     "content_digest",

@@ -86,7 +86,7 @@ def decode_image(
     ...
     mmcpp.DecodeError: ...
     """
-    return _mmcpp.decode_image(_encoded(data), profile, limits and dataclasses.astuple(limits))
+    return _mmcpp.decode_image(_encoded(data), profile, None if limits is None else dataclasses.astuple(limits))
 
 
 def image_info(data: BytesLike | os.PathLike[str]) -> ImageInfo:
@@ -137,10 +137,11 @@ def resize(
     >>> resize(np.zeros((4, 6, 3), np.uint8), 2, 3).shape
     (2, 3, 3)
     """
-    return _mmcpp.resize(image, _side("height", height), _side("width", width), filter, convention)
+    return _mmcpp.resize(image, side("height", height), side("width", width), filter, convention)
 
 
-def _side(name: str, value: int) -> int:
+def side(name: str, value: int) -> int:
+    """Check a side in pixels that an argument of this name gave."""
     try:
         side = operator.index(value)
     except TypeError:

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias, Union
 import numpy as np
 import numpy.typing as npt
 
+from mmcpp.errors import UnsupportedError
+
 if TYPE_CHECKING:
     from PIL.Image import Image as PilImage
 
@@ -30,6 +32,7 @@ def to_media(image: object) -> BytesLike:
 
     Raises:
         OSError: the file cannot be read.
+        UnsupportedError: a PIL image whose mode Pillow does not convert to RGB.
         TypeError: not an image argument; a ``str`` in particular, which could be a path, a URL or
             base64 text.
     """
@@ -40,7 +43,10 @@ def to_media(image: object) -> BytesLike:
     if isinstance(image, os.PathLike):
         return Path(image).read_bytes()
     if _is_pil_image(image):
-        return _pil_to_rgb(image)
+        try:
+            return _pil_to_rgb(image)
+        except ValueError as error:  # Pillow has no such conversion, as of La
+            raise UnsupportedError(f"pil: {error}") from None
     if isinstance(image, Sequence):
         raise TypeError(f"expected one picture, got a {type(image).__name__}; nested lists are not taken")
     return image  # type: ignore[return-value]  # the core takes any buffer and names what is none
@@ -51,16 +57,20 @@ def to_media_list(images: object) -> list[BytesLike]:
 
     Raises:
         OSError: a file cannot be read.
-        TypeError: as ``to_media``; the message says which item.
+        UnsupportedError, TypeError: as ``to_media``; the message says which item.
     """
     if not isinstance(images, (list, tuple)):
-        return [to_media(images)]
+        images = [images]
     media = []
     for index, image in enumerate(images):
         try:
             media.append(to_media(image))
         except TypeError as error:
             raise TypeError(f"image {index}: {error}") from None
+        except UnsupportedError as error:
+            named = UnsupportedError(f"image {index}: {error}")
+            named.item = index
+            raise named from None
     return media
 
 

@@ -1,0 +1,125 @@
+"""Qwen2-VL, 2.5-VL, 3-VL and 3.5, pictures only: the spec, and how a checkpoint's files give it.
+
+Rules: ``Qwen2VLImageProcessor`` (torchvision backend) and ``Qwen2VLImageProcessorPil`` of
+transformers 5.24.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from mmcpp.spec import ConfigReader
+
+__all__ = ["CLASS_NAME", "MODEL_TYPES", "PRESETS", "QwenVLSpec", "read_spec", "seen_image"]
+
+CLASS_NAME = "Qwen2VLImageProcessor"
+"""The image processor class of transformers, without the suffix of its backend."""
+
+MODEL_TYPES: Mapping[str, int] = {
+    "qwen2_vl": 151655,
+    "qwen2_5_vl": 151655,
+    "qwen3_vl": 151655,
+    "qwen3_vl_moe": 151655,
+    "qwen3_5": 248056,
+    "qwen3_5_moe": 248056,
+}
+"""``model_type`` of the checkpoints whose prompts and positions follow this family, and the image
+token that transformers' configuration class takes where config.json names none."""
+
+_CLIP_MEAN = (0.48145466, 0.4578275, 0.40821073)
+_CLIP_STD = (0.26862954, 0.26130258, 0.27577711)
+_HALF = (0.5, 0.5, 0.5)
+
+
+@dataclass(frozen=True)
+class QwenVLSpec:
+    """Everything that decides a result, as the core's spec takes it."""
+
+    image_token_id: int
+    """The placeholder in the prompt that a picture replaces."""
+    patch_size: int
+    """Pixels."""
+    merge_size: int
+    """Patches per side that one prompt token stands for."""
+    temporal_patch_size: int
+    """Copies of a still picture along time."""
+    min_pixels: int
+    max_pixels: int
+    image_mean: tuple[float, float, float]
+    image_std: tuple[float, float, float]
+    resample: Literal["aten_u8", "pil"] = "aten_u8"
+    """Arithmetic of the torchvision backend (torch's uint8 kernel), or of the PIL backend."""
+    pillow_generation: Literal[12, 13] = 13
+    """For ``"pil"``: 13 is Pillow 13 and later, 12 what came before."""
+    family: Literal["qwen_vl"] = "qwen_vl"
+
+
+PRESETS: Mapping[str, QwenVLSpec] = {
+    "qwen2_vl": QwenVLSpec(151655, 14, 2, 2, 56 * 56, 12845056, _CLIP_MEAN, _CLIP_STD),
+    "qwen2_5_vl": QwenVLSpec(151655, 14, 2, 2, 56 * 56, 12845056, _CLIP_MEAN, _CLIP_STD),
+    "qwen3_vl": QwenVLSpec(151655, 16, 2, 2, 65536, 16777216, _HALF, _HALF),
+    "qwen3_5": QwenVLSpec(248056, 16, 2, 2, 65536, 16777216, _HALF, _HALF),
+}
+"""The values that the released checkpoints of these names carry."""
+
+
+def read_spec(
+    config: ConfigReader,
+    *,
+    resample: Literal["aten_u8", "pil"],
+    pillow_generation: Literal[12, 13],
+    image_token_id: int,
+) -> QwenVLSpec:
+    """Read the spec from an image processor's JSON, where absent keys have the class's defaults.
+
+    Raises:
+        UnsupportedError: a flag asks for something that this family does not do.
+        ValueError: a value of the wrong type or out of range.
+    """
+    config.require("resample", 3, "bicubic")
+    size = config.mapping("size", {"shortest_edge": 56 * 56, "longest_edge": 28 * 28 * 1280})
+    # As the class: the old keys win over `size`, null counts as absent.
+    min_pixels = config.integer("min_pixels", size.integer("shortest_edge", None))
+    max_pixels = config.integer("max_pixels", size.integer("longest_edge", None))
+    if not min_pixels or not max_pixels:
+        raise config.unsupported("size", "shortest_edge and longest_edge above 0 (or min_pixels and max_pixels)")
+    return QwenVLSpec(
+        image_token_id=image_token_id,
+        patch_size=config.integer("patch_size", 14),
+        merge_size=config.integer("merge_size", 2),
+        temporal_patch_size=config.integer("temporal_patch_size", 2),
+        min_pixels=min_pixels,
+        max_pixels=max_pixels,
+        image_mean=config.channels("image_mean", _CLIP_MEAN),
+        image_std=config.channels("image_std", _CLIP_STD),
+        resample=resample,
+        pillow_generation=pillow_generation,
+    )
+
+
+def seen_image(
+    spec: Mapping[str, Any], grid: tuple[int, int, int], feature: npt.NDArray[np.uint8]
+) -> npt.NDArray[np.uint8]:
+    """Put a ``uint8`` feature's patches back into the picture that the model sees.
+
+    Args:
+        spec: of the processor.
+        grid: of the item, ``(t, h, w)`` in patches.
+        feature: ``[h * w, 3 * temporal_patch_size * patch_size**2]``.
+
+    Returns:
+        ``uint8 [h * patch_size, w * patch_size, 3]``.
+    """
+    patch, merge = spec["patch_size"], spec["merge_size"]
+    _, rows, columns = grid
+    blocks = feature.reshape(
+        rows // merge, columns // merge, merge, merge, 3, spec["temporal_patch_size"], patch, patch
+    )
+    picture = blocks[:, :, :, :, :, 0].transpose(0, 2, 5, 1, 3, 6, 4)
+    return np.ascontiguousarray(picture).reshape(rows * patch, columns * patch, 3)

@@ -1,0 +1,249 @@
+"""Specs: what configures a family, from a preset or from a checkpoint's own JSON files.
+
+The core takes resolved numbers only; everything that depends on how Hugging Face writes its files
+is here. A spec is a plain JSON object that a native server takes unchanged.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib.metadata
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal, overload
+
+from mmcpp.errors import UnsupportedError
+from mmcpp.families import qwen_vl
+
+__all__ = ["Backend", "ConfigReader", "load_spec", "preset_names", "preset_spec", "to_json"]
+
+Backend = Literal["torchvision", "pil"]
+
+_FAMILIES = (qwen_vl,)
+_NO_TOKEN = -1  # a spec needs a number; no prompt has this one
+
+
+def preset_names() -> list[str]:
+    """List the names that ``preset_spec`` takes."""
+    return [name for family in _FAMILIES for name in family.PRESETS]
+
+
+def preset_spec(name: str, *, backend: Backend = "torchvision") -> dict[str, Any]:
+    """Give the spec of a well-known checkpoint line, such as ``"qwen3_vl"``.
+
+    Args:
+        name: one of ``preset_names()``.
+        backend: as for ``load_spec``.
+
+    Raises:
+        ValueError: an unknown name or backend.
+
+    >>> preset_spec("qwen3_vl")["patch_size"]
+    16
+    """
+    for family in _FAMILIES:
+        if name in family.PRESETS:
+            resample, generation = _arithmetic(backend)
+            spec = dataclasses.replace(family.PRESETS[name], resample=resample, pillow_generation=generation)
+            return dataclasses.asdict(spec)
+    raise ValueError(f"preset: expected one of {', '.join(preset_names())}, got {name!r}")
+
+
+def load_spec(
+    folder: str | os.PathLike[str], *, backend: Backend | None = None, for_prompts: bool = False
+) -> dict[str, Any]:
+    """Read the spec of a checkpoint from its JSON files.
+
+    The image processor's settings are taken from ``processor_config.json`` (its
+    ``image_processor`` object, as transformers 5 writes it), else from
+    ``preprocessor_config.json``; the image token from ``config.json``.
+
+    Args:
+        folder: of the checkpoint.
+        backend: whose arithmetic to follow. transformers has two classes of image processors:
+            ``"torchvision"``, which it takes where torchvision is installed, and ``"pil"``. The
+            default is the class that the file names, ``"pil"`` if it ends in ``Pil`` and else
+            ``"torchvision"``, whatever is installed here. ``"pil"`` follows the order of passes
+            of the Pillow that is installed, 13 and later if none is.
+        for_prompts: whether prompts will be expanded too. If not, ``config.json`` may be missing,
+            or be of another model that shares this image processor; the image token is -1 then.
+
+    Returns:
+        A JSON object as ``ImageProcessor.from_spec`` takes it.
+
+    Raises:
+        FileNotFoundError: no such folder, or neither file is in it.
+        UnsupportedError: a model or a flag that mmcpp does not do; never half-honoured.
+        ValueError: no JSON, or a value of the wrong type.
+    """
+    folder = Path(folder)
+    config = _image_processor_config(folder)
+    path = folder / "config.json"
+    model = ConfigReader(_read_object(path) if path.exists() else {}, path.name)
+    base, suffix = _class_name(config, model)
+    family = next((f for f in _FAMILIES if base == f.CLASS_NAME), None)
+    if family is None:
+        known = ", ".join(f.CLASS_NAME for f in _FAMILIES)
+        raise UnsupportedError(f"{config.where}: image_processor_type {base!r} is not supported; supported: {known}")
+    if backend is None:
+        backend = "pil" if suffix == "Pil" else "torchvision"
+    resample, generation = _arithmetic(backend)
+    config.require_plain_pipeline()
+    spec = family.read_spec(
+        config,
+        resample=resample,
+        pillow_generation=generation,
+        image_token_id=_image_token(model, family.MODEL_TYPES, required=for_prompts),
+    )
+    return dataclasses.asdict(spec)
+
+
+def to_json(spec: Mapping[str, Any] | str) -> str:
+    """Give the spec as the JSON text that the core reads.
+
+    Raises:
+        TypeError: not a mapping or a text, or a value that JSON does not have.
+    """
+    if isinstance(spec, str):
+        return spec
+    if not isinstance(spec, Mapping):
+        raise TypeError(f"spec: expected a mapping or JSON text, got {type(spec).__name__}")
+    return json.dumps(dict(spec))
+
+
+class ConfigReader:
+    """A JSON object of a checkpoint, read with checks; null counts as absent, as in transformers."""
+
+    def __init__(self, values: Mapping[str, Any], where: str) -> None:
+        """Read ``values``, which messages call ``where``."""
+        self._values = values
+        self.where = where
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """Give the value, or ``default`` if it is absent or null."""
+        value = self._values.get(key)
+        return default if value is None else value
+
+    @overload
+    def integer(self, key: str, default: int) -> int: ...
+    @overload
+    def integer(self, key: str, default: None) -> int | None: ...
+    def integer(self, key: str, default: int | None) -> int | None:
+        """Give an integer."""
+        value = self.get(key, default)
+        if value is not None and (not isinstance(value, int) or isinstance(value, bool)):
+            raise self._wrong(key, "an integer")
+        return value
+
+    def channels(self, key: str, default: tuple[float, float, float]) -> tuple[float, float, float]:
+        """Give three numbers; one number stands for all three channels, as in transformers."""
+        value = self.get(key, default)
+        if _is_number(value):
+            return (value, value, value)
+        if not isinstance(value, (list, tuple)) or len(value) != 3 or not all(map(_is_number, value)):
+            raise self._wrong(key, "three numbers")
+        return (value[0], value[1], value[2])
+
+    def mapping(self, key: str, default: Mapping[str, Any]) -> ConfigReader:
+        """Give a reader of an object within this one."""
+        value = self.get(key, default)
+        if not isinstance(value, Mapping):
+            raise self._wrong(key, "an object")
+        return ConfigReader(value, f"{self.where}: {key}")
+
+    def require(self, key: str, only: object, meaning: str) -> None:
+        """Refuse any value but the one that is supported."""
+        if self.get(key, only) != only:
+            raise self.unsupported(key, f"{json.dumps(only)} ({meaning})")
+
+    def require_plain_pipeline(self) -> None:
+        """Refuse flags that turn off a step which every family does, or turn on one that none does."""
+        steps = ("do_resize", "do_rescale", "do_normalize", "do_convert_rgb")
+        for key in steps:
+            self.require(key, True, "the step cannot be left out")
+        self.require("rescale_factor", 1 / 255, "1/255")
+        self.require("data_format", "channels_first", "the order of channels")
+        for key in self._values:
+            if key.startswith("do_") and key not in steps and self.get(key, False) is not False:
+                raise self.unsupported(key, "false")
+
+    def unsupported(self, key: str, supported: str) -> UnsupportedError:
+        """Make the error for a value that is valid but not supported."""
+        value = json.dumps(self.get(key))
+        return UnsupportedError(f"{self.where}: {key} {value} is not supported; supported: {supported}")
+
+    def _wrong(self, key: str, expected: str) -> ValueError:
+        return ValueError(f"{self.where}: {key}: expected {expected}, got {json.dumps(self.get(key))}")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _read_object(path: Path) -> dict[str, Any]:
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:  # JSONDecodeError, UnicodeDecodeError
+        raise ValueError(f"{path.name}: no valid JSON: {error}") from None
+    if not isinstance(value, dict):
+        raise ValueError(f"{path.name}: expected a JSON object, got {type(value).__name__}")
+    return value
+
+
+def _image_processor_config(folder: Path) -> ConfigReader:
+    names = ("processor_config.json", "preprocessor_config.json")
+    paths = [folder / name for name in names]
+    if paths[0].exists():
+        # As transformers 5: one file for all of a processor's parts, if it was saved that way.
+        nested = _read_object(paths[0]).get("image_processor")
+        if isinstance(nested, dict):
+            return ConfigReader(nested, f"{names[0]}: image_processor")
+    if paths[1].exists():
+        return ConfigReader(_read_object(paths[1]), names[1])
+    if not folder.is_dir():
+        raise FileNotFoundError(f"{folder}: no such folder")
+    raise FileNotFoundError(
+        f"{folder}: found neither {names[1]} nor {names[0]} with an `image_processor`; "
+        "is this the folder of a vision checkpoint?"
+    )
+
+
+def _class_name(config: ConfigReader, model: ConfigReader) -> tuple[str, str]:
+    """The image processor's class, as (base name, suffix of its backend)."""
+    name = config.get("image_processor_type")
+    if name is None and config.get("feature_extractor_type") is not None:
+        name = config.get("feature_extractor_type").replace("FeatureExtractor", "ImageProcessor")
+    if name is None:
+        name = next((f.CLASS_NAME for f in _FAMILIES if model.get("model_type") in f.MODEL_TYPES), None)
+    if not isinstance(name, str):
+        raise UnsupportedError(
+            f"{config.where}: image_processor_type is missing"
+            + ("; its class is remote code" if config.get("auto_map") else "")
+        )
+    for suffix in ("Fast", "Pil"):
+        if name.endswith(suffix):
+            return name.removesuffix(suffix), suffix
+    return name, ""
+
+
+def _arithmetic(backend: str) -> tuple[Literal["aten_u8", "pil"], Literal[12, 13]]:
+    if backend == "torchvision":
+        return "aten_u8", 13
+    if backend == "pil":
+        try:
+            pillow = importlib.metadata.version("pillow")
+        except importlib.metadata.PackageNotFoundError:
+            return "pil", 13
+        return "pil", 13 if int(pillow.split(".", maxsplit=1)[0]) >= 13 else 12
+    raise ValueError(f'backend: expected "torchvision" or "pil", got {backend!r}')
+
+
+def _image_token(model: ConfigReader, model_types: Mapping[str, int], *, required: bool) -> int:
+    model_type = model.get("model_type")
+    if model_type in model_types:
+        return model.integer("image_token_id", model_types[model_type])
+    if required:
+        raise model.unsupported("model_type", ", ".join(model_types))
+    return _NO_TOKEN

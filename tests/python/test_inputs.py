@@ -1,0 +1,91 @@
+import os
+import sys
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from mmcpp.inputs import to_media, to_media_list
+from samples import noise, png
+
+MODES = ["1", "L", "LA", "P", "PA", "RGB", "RGBA", "CMYK", "YCbCr", "LAB", "HSV", "I", "F", "I;16"]
+
+
+def picture_in(mode: str) -> Image.Image:
+    if mode in ("RGBA", "LA"):
+        return Image.fromarray(noise(6, 5, 4)).convert(mode)
+    if mode == "PA":
+        return Image.fromarray(noise(6, 5, 4)).convert("RGBA").convert("PA")
+    if mode == "I;16":
+        return Image.fromarray(noise(6, 5, 1)[:, :, 0].astype(np.uint16) * 257)
+    if mode == "LAB":
+        return Image.frombytes("LAB", (5, 6), noise(6, 5).tobytes())
+    return Image.fromarray(noise(6, 5)).convert(mode)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_pil_images_become_rgb_as_in_transformers(mode):
+    image_transforms = pytest.importorskip("transformers.image_transforms", reason="the reference of the conversion")
+    image = picture_in(mode)
+    try:
+        expected = image_transforms.convert_to_rgb(image, return_numpy=True)
+    except ValueError as error:
+        with pytest.raises(type(error)):
+            to_media(image)
+        return
+    result = to_media(image)
+    np.testing.assert_array_equal(result, expected)
+    assert result.flags.c_contiguous
+
+
+def test_transparency_is_composited_on_white():
+    image = Image.fromarray(np.array([[[10, 20, 30, 0], [10, 20, 30, 255]]], np.uint8))
+    np.testing.assert_array_equal(to_media(image), [[[255, 255, 255], [10, 20, 30]]])
+    palette = Image.new("P", (2, 1))
+    palette.putpalette([9, 8, 7, 1, 2, 3])
+    palette.putpixel((1, 0), 1)
+    palette.info["transparency"] = 0
+    np.testing.assert_array_equal(to_media(palette), [[[255, 255, 255], [1, 2, 3]]])
+
+
+def test_bytes_and_arrays_pass_as_they_are(tmp_path):
+    for value in (b"x", bytearray(b"x"), memoryview(b"x"), noise(2, 3)):
+        assert to_media(value) is value
+    path = tmp_path / "a.png"
+    path.write_bytes(png(3, 4))
+    assert to_media(path) == png(3, 4)
+
+    class Entry(os.PathLike):
+        def __fspath__(self):
+            return str(path)
+
+    assert to_media(Entry()) == png(3, 4)
+
+
+@pytest.mark.parametrize(
+    ("value", "match"),
+    [("a.png", r"pathlib\.Path.*'a\.png'"), ("x" * 1000, r"x\.\.\.'"), ([b"x"], "nested"), ((), "nested")],
+)
+def test_what_could_mean_several_things_is_refused(value, match):
+    with pytest.raises(TypeError, match=match):
+        to_media(value)
+
+
+def test_a_missing_file_is_an_os_error(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        to_media(tmp_path / "none.png")
+
+
+def test_lists_name_the_item():
+    assert to_media_list(b"x") == [b"x"]
+    assert to_media_list((b"x", b"y")) == [b"x", b"y"]
+    assert to_media_list([]) == []
+    with pytest.raises(TypeError, match="image 1: .*pathlib"):
+        to_media_list([b"x", "y"])
+
+
+def test_pillow_is_not_imported_for_those_who_do_not_use_it():
+    import subprocess
+
+    code = "import sys, mmcpp, numpy; mmcpp.resize(numpy.zeros((2, 2, 3), 'u1'), 1, 1); sys.exit('PIL' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
