@@ -1,0 +1,204 @@
+"""The functions of the reference crate sglang-mm 0.5.23, module ``common``.
+
+Same names, arguments, flat arrays, results and error texts, so that code written for the crate runs
+after changing one import. Errors are the classes of ``mmcpp`` and thus ValueErrors, as there.
+
+Differences, all on purpose: JPEG pixels equal Pillow's, where the crate's are off by up to 6 levels;
+a file that is cut short is refused; a Fortran-ordered array is refused, where the crate scrambles
+it; ``pillow_generation=13`` selects today's Pillow for ``"pil_*"``. ``fetch_bytes`` is not here.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from mmcpp import _mmcpp
+from mmcpp.errors import MmError
+
+__all__ = ["base64_decode", "content_hash", "image_decode_rgb", "resize_rgb", "scaled_dims"]
+
+_RESAMPLE = {"pil_lanczos": "lanczos", "pil_bicubic": "bicubic", "aten_u8": "bicubic"}
+
+
+def resize_rgb(
+    arr: npt.NDArray[np.uint8],
+    out_w: int,
+    out_h: int,
+    resample: str = "pil_lanczos",
+    *,
+    pillow_generation: Literal[12, 13] = 12,
+) -> npt.NDArray[np.uint8]:
+    """Resample; note that width comes before height here.
+
+    Args:
+        arr: ``uint8 [h, w, 3]``; a picture without pixels gives zeros.
+        out_w: of the result, in pixels.
+        out_h: of the result, in pixels.
+        resample: ``"pil_lanczos"``, ``"pil_bicubic"`` or ``"aten_u8"`` (bicubic).
+        pillow_generation: 12, as in the crate, resamples rows first; 13 is Pillow 13 and later.
+
+    Returns:
+        ``uint8 [out_h * out_w * 3]``.
+
+    Raises:
+        TypeError: not a ``uint8`` array with three dimensions.
+        ValueError: no size, an unknown resample, another number of channels, not in C order.
+        OverflowError: a negative size.
+    """
+    if not (isinstance(arr, np.ndarray) and arr.dtype == np.uint8 and arr.ndim == 3):
+        raise TypeError(f"'{type(arr).__name__}' object is not an instance of 'ndarray'")
+    out_w, out_h = unsigned(out_w), unsigned(out_h)
+    if not isinstance(resample, str):
+        raise TypeError(f"'{type(resample).__name__}' object is not an instance of 'str'")
+    if out_w == 0 or out_h == 0:
+        raise ValueError("output size must be positive")
+    if resample not in _RESAMPLE:
+        raise ValueError(f'unknown resample "{resample}"; expected "pil_lanczos", "pil_bicubic" or "aten_u8"')
+    if arr.shape[2] != 3:
+        raise ValueError(f"expected HWC RGB array with 3 channels, got {arr.shape[2]}")
+    if not arr.flags.c_contiguous:
+        raise ValueError("array must be C-contiguous")
+    if arr.size == 0:
+        return np.zeros(out_h * out_w * 3, np.uint8)
+    convention = "aten_u8" if resample == "aten_u8" else {12: "pillow12", 13: "pillow"}[pillow_generation]
+    if max(out_w, out_h) > 2**31 - 1:
+        raise ValueError(f"output size {out_w}x{out_h} is too large")
+    return _mmcpp.resize(arr, out_h, out_w, _RESAMPLE[resample], convention).reshape(-1)
+
+
+def scaled_dims(w: int, h: int, rescale_frac: float | None = None, rescale_cap: int | None = None) -> tuple[int, int]:
+    """Give ``(w, h)`` scaled by a fraction whose longer side a cap may limit; halves round up.
+
+    The cap limits growth and never shrinks; without a fraction it is ignored.
+
+    Raises:
+        TypeError: a size or cap that is no integer, a fraction that is no number.
+        OverflowError: a negative size, or a cap that does not fit in int64.
+
+    >>> scaled_dims(7, 5, 1.5), scaled_dims(100, 50, 4.0, 200)
+    ((11, 8), (200, 100))
+    """
+    w, h = unsigned(w), unsigned(h)
+    cap = None if rescale_cap is None else int64(rescale_cap)
+    if rescale_frac is None:
+        return w, h
+    fraction = math.ldexp(rescale_frac, 0)  # a float, or the TypeError of an argument that is none
+    longest = float(max(w, h))
+    if longest == 0:
+        return w, h
+    target = longest * fraction
+    if cap is not None:
+        largest = max(float(cap), longest)
+        target = largest if math.isnan(target) else min(target, largest)
+    ratio = target / longest
+    if ratio == 1.0:
+        return w, h
+    return _scaled(w, ratio), _scaled(h, ratio)
+
+
+def image_decode_rgb(data: Sequence[int]) -> tuple[int, int, npt.NDArray[np.uint8]]:
+    """Decode a picture: ``(h, w, uint8 [h * w * 3])``. Alpha is dropped, 16 bits are refused.
+
+    Raises:
+        ValueError: a picture that cannot be used; the message begins with ``image decode: ``.
+        TypeError: not bytes, nor a sequence of integers.
+    """
+    encoded = to_bytes(data)
+    with prefixed("image decode: "):
+        pixels = _mmcpp.decode_image(encoded, "sglang", None)
+    return pixels.shape[0], pixels.shape[1], pixels.reshape(-1)
+
+
+def content_hash(data: Sequence[int]) -> int:
+    """Give the first 8 bytes of the BLAKE3 digest, big-endian.
+
+    Raises:
+        TypeError: not bytes, nor a sequence of integers.
+    """
+    return _mmcpp.content_hash(to_bytes(data))
+
+
+def base64_decode(encoded: str) -> bytes:
+    """Decode base64: the standard alphabet, canonical padding, no whitespace.
+
+    Raises:
+        ValueError: anything else; the message begins with ``base64 decode error: ``.
+        TypeError: not a ``str``.
+
+    >>> base64_decode("aGVsbG8=")
+    b'hello'
+    """
+    if not isinstance(encoded, str):
+        raise TypeError(f"'{type(encoded).__name__}' object is not an instance of 'str'")
+    with prefixed("base64 decode error: "):
+        return _mmcpp.base64_decode_strict(encoded)
+
+
+def unsigned(value: Any, bits: int = 64) -> int:
+    """Convert an argument as the crate's binding layer does."""
+    number = operator.index(value)
+    if number < 0:
+        raise OverflowError("can't convert negative int to unsigned")
+    if number >= 2**bits:
+        raise OverflowError(
+            "int too big to convert" if bits == 64 else "out of range integral type conversion attempted"
+        )
+    return number
+
+
+def int64(value: Any) -> int:
+    """Convert an argument as the crate's binding layer does."""
+    number = operator.index(value)
+    if not -(2**63) <= number < 2**63:
+        raise OverflowError("Python int too large to convert to C long")
+    return number
+
+
+def to_bytes(data: Any) -> bytes | bytearray | memoryview:
+    """Convert a bytes-like argument as the crate's binding layer does: any sequence of integers."""
+    if isinstance(data, (bytes, bytearray)):
+        return data
+    if isinstance(data, str):
+        raise TypeError("Can't extract `str` to `Vec`")
+    if data is None:
+        raise TypeError("'None' is not an instance of 'Sequence'")
+    if not isinstance(data, (Sequence, np.ndarray)):
+        raise TypeError(f"'{type(data).__name__}' object is not an instance of 'Sequence'")
+    if isinstance(data, np.ndarray) and data.dtype == np.uint8:
+        return data.tobytes()
+    values = [operator.index(value) for value in data]
+    if any(value > 255 for value in values):
+        raise OverflowError("number too large to fit in target type")
+    if any(value < 0 for value in values):
+        raise OverflowError("number too small to fit in target type")
+    return bytes(values)
+
+
+@contextmanager
+def prefixed(prefix: str) -> Iterator[None]:
+    """Put ``prefix`` before the message of a ValueError; its class, code and item stay."""
+    try:
+        yield
+    except ValueError as error:
+        raise with_message(error, f"{prefix}{error}") from None
+
+
+def with_message(error: ValueError, message: str) -> ValueError:
+    """Give the same error with another message."""
+    changed = type(error)(message) if isinstance(error, MmError) else ValueError(message)
+    changed.__dict__.update(error.__dict__)
+    return changed
+
+
+def _scaled(value: int, ratio: float) -> int:
+    rounded = value * ratio + 0.5
+    if math.isnan(rounded):
+        return 1
+    return max(1, math.floor(min(max(rounded, 0.0), 2.0**63))) if rounded < 2.0**63 else 2**63 - 1
