@@ -9,7 +9,7 @@ import argparse
 from collections.abc import Sequence
 
 from mmcpp import __version__
-from mmcpp.cli import info
+from mmcpp.cli import info, preprocess
 
 __all__ = ["main"]
 
@@ -22,8 +22,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--version", action="version", version=f"mmcpp {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for module in (info,):
+    for module in (preprocess, info):
         module.add_parser(commands)
     arguments = parser.parse_args(argv)
-    status: int = arguments.run(arguments)
+    try:
+        status: int = arguments.run(arguments)
+    except ModuleNotFoundError as error:
+        package = (error.name or "").split(".", maxsplit=1)[0]
+        if package not in ("rich", "safetensors"):
+            raise
+        parser.exit(2, f"mmcpp: this needs the package {package}: pip install 'mmcpp[cli]'\n")
     return status

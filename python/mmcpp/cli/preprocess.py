@@ -1,0 +1,253 @@
+"""``mmcpp preprocess``: pictures in, a file of the model's tensors and a table out."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import os
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from mmcpp.cli import seen, tensors
+from mmcpp.limits import DecodeLimits
+from mmcpp.pipeline import DType, ImageProcessor, Item
+from mmcpp.spec import preset_names, preset_spec
+
+if TYPE_CHECKING:
+    from argparse import _SubParsersAction
+
+    from mmcpp.image import ImageInfo
+
+__all__ = ["add_parser", "run"]
+
+_DTYPES: dict[str, DType] = {"f32": "float32", "bf16": "bfloat16", "f16": "float16", "u8": "uint8"}
+_SUFFIXES = {".jpg", ".jpeg", ".jpe", ".jfif", ".mpo", ".png", ".apng", ".webp", ".gif", ".bmp", ".dib"}
+
+_EXAMPLES = """\
+examples:
+  mmcpp preprocess cat.jpg --family qwen2_vl --out cat.safetensors
+  mmcpp preprocess cat.jpg --family qwen3_vl --out cat.npz --show seen.png
+  mmcpp preprocess photos/ --config ./Qwen2.5-VL-7B-Instruct --out photos.safetensors --dtype bf16
+  mmcpp preprocess *.png --family qwen2_vl --out all.npz --json | jq '.pictures[].tokens'
+
+exit status: 0 success, 1 some pictures failed (each is named, the rest are written), 2 usage error
+"""
+
+
+def add_parser(commands: _SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the subcommand."""
+    parser = commands.add_parser(
+        "preprocess",
+        help="turn pictures into a model's tensors",
+        description="Decode pictures and preprocess them as a vision model takes them: writes the tensors\n"
+        "and prints, for each picture, what it is, what the model sees of it, and where the time went.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "pictures",
+        nargs="+",
+        type=Path,
+        metavar="PICTURE",
+        help="a JPEG, PNG, WebP, GIF or BMP file, or a folder, whose pictures are taken recursively",
+    )
+    which = parser.add_mutually_exclusive_group(required=True)
+    which.add_argument("--family", choices=preset_names(), help="a well-known line of checkpoints")
+    which.add_argument("--config", type=Path, metavar="FOLDER", help="a checkpoint's folder with its JSON files")
+    parser.add_argument(
+        "--out",
+        required=True,
+        type=Path,
+        metavar="FILE",
+        help="where the tensors go: FILE.safetensors or FILE.npz (.npz has bfloat16 as uint16 bits)",
+    )
+    parser.add_argument("--dtype", choices=sorted(_DTYPES), default="f32", help="of the feature (default: f32)")
+    parser.add_argument(
+        "--backend",
+        choices=("torchvision", "pil"),
+        help="whose arithmetic: of transformers' torchvision or PIL backend (default: the one that "
+        "--config names, else torchvision)",
+    )
+    parser.add_argument(
+        "--profile",
+        choices=("pillow", "hf", "vllm", "sglang"),
+        default="hf",
+        help="whose rules for transparency, 16 bits and orientation (default: hf)",
+    )
+    parser.add_argument(
+        "--show",
+        type=Path,
+        metavar="SEEN.png",
+        help="draw what the model sees, with its patches and tokens; of several pictures each has its "
+        "number in the name",
+    )
+    parser.add_argument(
+        "--jobs",
+        type=int,
+        default=min(8, os.cpu_count() or 1),
+        metavar="N",
+        help="pictures at a time (default: %(default)s)",
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of the table")
+    parser.set_defaults(run=run, usage_error=parser.error)
+
+
+@dataclass(frozen=True)
+class _Done:
+    """A picture that was preprocessed."""
+
+    path: Path
+    item: Item
+    feature: Any
+    read_ms: float
+    encoded_bytes: int
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the subcommand."""
+    from mmcpp.cli.output import progress  # needs rich, which `mmcpp info` does not
+
+    processor = _processor(arguments)
+    done: list[_Done] = []
+    failed: list[dict[str, str]] = []
+    paths = list(_files(arguments.pictures, failed))
+    for path, outcome in progress(_work(processor, paths, arguments), len(paths)):
+        if isinstance(outcome, _Done):
+            done.append(outcome)
+        else:
+            failed.append({"picture": str(path), "error": str(outcome)})
+    if done:
+        _write(arguments, processor, done)
+    _report(arguments, done, failed)
+    return 1 if failed else 0
+
+
+def _processor(arguments: argparse.Namespace) -> ImageProcessor:
+    """Check what the arguments ask for, before any work."""
+    fail = arguments.usage_error
+    if arguments.jobs < 1:
+        fail(f"--jobs: expected 1 or more, got {arguments.jobs}")
+    if arguments.out.suffix not in tensors.WRITERS:
+        fail(f"--out: expected FILE.safetensors or FILE.npz, got {arguments.out}")
+    if arguments.out.suffix == ".safetensors":
+        importlib.import_module("safetensors")  # missing, it is better missed now than after the work
+    if arguments.show is not None and arguments.show.suffix.lower() != ".png":
+        fail(f"--show: expected FILE.png, got {arguments.show}")
+    for path in filter(None, (arguments.out, arguments.show)):
+        if not path.parent.is_dir():
+            fail(f"{path}: no such folder: {path.parent}")
+    try:
+        if arguments.config is not None:
+            return ImageProcessor.from_pretrained(
+                arguments.config, backend=arguments.backend, profile=arguments.profile
+            )
+        spec = preset_spec(arguments.family, backend=arguments.backend or "torchvision")
+        return ImageProcessor.from_spec(spec, profile=arguments.profile)
+    except (OSError, ValueError) as error:
+        fail(f"--config: {error}")
+        raise AssertionError from None  # usage_error does not return
+
+
+def _files(pictures: list[Path], failed: list[dict[str, str]]) -> Iterator[Path]:
+    """List the files, a folder's in the order of their names; notes folders without any."""
+    for path in pictures:
+        if not path.is_dir():
+            yield path
+            continue
+        found = sorted(p for p in path.rglob("*") if p.suffix.lower() in _SUFFIXES and p.is_file())
+        if not found:
+            failed.append({"picture": str(path), "error": "no pictures in this folder"})
+        yield from found
+
+
+def _work(
+    processor: ImageProcessor, paths: list[Path], arguments: argparse.Namespace
+) -> Iterator[tuple[Path, _Done | Exception]]:
+    """Preprocess, several at a time; results come in order."""
+    numbers = range(1, len(paths) + 1) if len(paths) > 1 else [None]
+
+    def one(path: Path, number: int | None) -> _Done | Exception:
+        try:
+            began = time.perf_counter()
+            data = _read(path)
+            read_ms = (time.perf_counter() - began) * 1e3
+            batch = processor.process_items(data, dtype=_DTYPES[arguments.dtype])
+            if arguments.show is not None:
+                seen.draw(processor, data, _numbered(arguments.show, number))
+            return _Done(path, batch.items[0], batch.features, read_ms, len(data))
+        except (OSError, ValueError, MemoryError) as error:
+            return error
+
+    with ThreadPoolExecutor(arguments.jobs) as pool:
+        yield from zip(paths, pool.map(one, paths, numbers), strict=True)
+
+
+def _read(path: Path) -> bytes:
+    """Read a file, but no further than the limit on encoded bytes lets any picture be."""
+    most = DecodeLimits().max_encoded_bytes
+    with path.open("rb") as file:
+        return file.read(most + 1)
+
+
+def _numbered(path: Path, number: int | None) -> Path:
+    return path if number is None else path.with_stem(f"{path.stem}-{number}")
+
+
+def _write(arguments: argparse.Namespace, processor: ImageProcessor, done: list[_Done]) -> None:
+    values = {processor.feature_name: np.concatenate([one.feature for one in done])}
+    for name in done[0].item.aux:
+        values[name] = np.stack([one.item.aux[name] for one in done])
+    pictures = [{"picture": str(one.path), "hash": _hash(one)} for one in done]
+    metadata = {"pictures": json.dumps(pictures), "spec": processor.spec_json}
+    tensors.WRITERS[arguments.out.suffix](arguments.out, values, _DTYPES[arguments.dtype], metadata)
+
+
+def _hash(one: _Done) -> str:
+    return f"{one.item.content_hash:016x}"
+
+
+def _record(one: _Done) -> dict[str, Any]:
+    info = cast("ImageInfo", one.item.info)  # there is one, since encoded bytes were given
+    plan, times = one.item.plan, one.item.times
+    return {
+        "picture": str(one.path),
+        "format": info.format,
+        "mode": info.mode,
+        "height": info.height,
+        "width": info.width,
+        "seen_height": plan.resized_height,
+        "seen_width": plan.resized_width,
+        "grid": plan.grid,
+        "tokens": plan.tokens,
+        "hash": _hash(one),
+        "bytes": one.encoded_bytes,
+        "ms": {
+            "read": one.read_ms,
+            "hash": times.hash_ms,
+            "decode": times.decode_ms,
+            "process": times.process_ms,
+        },
+    }
+
+
+def _report(arguments: argparse.Namespace, done: list[_Done], failed: list[dict[str, str]]) -> None:
+    records = [_record(one) for one in done]
+    out = str(arguments.out) if done else None
+    from mmcpp.cli.output import show_table, warn
+
+    if arguments.json:
+        print(json.dumps({"pictures": records, "failed": failed, "out": out}))
+        return
+    if done:
+        show_table(records)
+        shapes = f"{len(done)} pictures, {sum(r['tokens'] for r in records)} tokens"
+        print(f"wrote {out}: {shapes}, {arguments.out.stat().st_size:,} bytes")
+    for failure in failed:
+        warn(f"failed: {failure['picture']}: {failure['error']}")

@@ -1,0 +1,37 @@
+import io
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import mmcpp
+from mmcpp.cli.seen import draw, encode_png
+from mmcpp.spec import preset_spec
+from samples import encode, noise
+
+
+@pytest.mark.parametrize("size", [(1, 1), (3, 700), (41, 2)])
+def test_png_is_read_by_others(size):
+    picture = noise(*size)
+    image = Image.open(io.BytesIO(encode_png(picture)))
+    assert image.mode == "RGB"
+    np.testing.assert_array_equal(np.asarray(image), picture)
+
+
+def test_lines_part_patches_and_tokens(tmp_path):
+    processor = mmcpp.ImageProcessor.from_spec({**preset_spec("qwen3_vl", backend="pil"), "min_pixels": 1})
+    draw(processor, encode(np.zeros((64, 96, 3), np.uint8)), tmp_path / "seen.png")
+    image = np.asarray(Image.open(tmp_path / "seen.png"))
+    assert image.shape == (128, 192, 3)  # patches of 16 pixels drawn at twice their size
+    coloured = np.unique(np.nonzero(image[:, :, 0].max(axis=1) > 0)[0])
+    assert len(coloured) == 128  # vertical lines cross every row
+    column = image[:, 1]  # inside of the first patch
+    assert np.nonzero(column.any(axis=1))[0].tolist() == [32, 64, 96]
+    assert column[32].tolist() == [89, 89, 89]  # white, faint: between patches
+    assert column[64, 0] > 2 * column[64, 1]  # red: between tokens
+
+
+def test_large_pictures_are_not_enlarged(tmp_path):
+    processor = mmcpp.ImageProcessor.from_spec(preset_spec("qwen2_vl"))
+    draw(processor, encode(np.zeros((2800, 1400, 3), np.uint8)), tmp_path / "seen.png")
+    assert Image.open(tmp_path / "seen.png").size == (1400, 2800)

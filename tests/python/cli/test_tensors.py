@@ -1,0 +1,37 @@
+import numpy as np
+from safetensors import safe_open
+
+from mmcpp.cli.tensors import WRITERS
+from samples import noise
+
+TENSORS = {"pixel_values": np.arange(12, dtype=np.uint16).reshape(3, 4), "image_grid_thw": np.array([[1, 2, 3]])}
+
+
+def test_safetensors_has_bfloat16(tmp_path):
+    path = tmp_path / "a.safetensors"
+    WRITERS[".safetensors"](path, TENSORS, "bfloat16", {"note": "x"})
+    with safe_open(path, "numpy") as file:
+        assert file.metadata() == {"note": "x"}
+        assert file.get_slice("pixel_values").get_dtype() == "BF16"
+        np.testing.assert_array_equal(file.get_tensor("image_grid_thw"), TENSORS["image_grid_thw"])
+    assert path.read_bytes().endswith(TENSORS["pixel_values"].tobytes()) or (
+        TENSORS["pixel_values"].tobytes() in path.read_bytes()
+    )
+
+
+def test_arrays_that_are_not_contiguous_are_written_in_order(tmp_path):
+    path = tmp_path / "a.safetensors"
+    array = noise(4, 6)[:, ::2]
+    WRITERS[".safetensors"](path, {"a": array}, "uint8", {})
+    with safe_open(path, "numpy") as file:
+        np.testing.assert_array_equal(file.get_tensor("a"), array)
+
+
+def test_npz_has_the_bits(tmp_path):
+    path = tmp_path / "a.npz"
+    WRITERS[".npz"](path, TENSORS, "bfloat16", {"note": "x"})
+    stored = np.load(path)
+    assert set(stored) == {*TENSORS, "note"}
+    assert str(stored["note"]) == "x"
+    for name, value in TENSORS.items():
+        np.testing.assert_array_equal(stored[name], value)
