@@ -108,7 +108,8 @@ struct ImageInfo {
 
 /// Reads the header of a JPEG, PNG, WebP, GIF or BMP, told apart by content.
 /// Errors: kInvalidArgument (no bytes), kUnsupported (another format, named if known),
-/// kCorruptInput. Limits are not applied. Thread-safe.
+/// kCorruptInput, kLimitExceeded (a side that no int holds, 100,000 chunks). DecodeLimits are not
+/// applied. Thread-safe.
 MMCPP_EXPORT Result<ImageInfo> ReadImageInfo(Bytes encoded);
 
 /// Decodes a JPEG, PNG, WebP, GIF (first frame) or BMP, told apart by content, to RGB8.

@@ -1,10 +1,10 @@
 // The front door: tells the format by content, holds the limits against the header before any
 // memory is taken, calls the format's decoder and turns the picture if asked.
-#include <new>
 #include <string>
 #include <utility>
 
 #include "base/ensure.h"
+#include "base/out_of_memory.h"
 #include "codec/formats.h"
 #include "codec/orient.h"
 #include "codec/sniff.h"
@@ -117,20 +117,14 @@ Result<DecodeOptions> DecodeProfile(const std::string& name) {
 }
 
 Result<ImageInfo> ReadImageInfo(Bytes encoded) {
-  try {
+  return CatchOutOfMemory([&]() -> Result<ImageInfo> {
     MMCPP_ASSIGN(const ImageFormat format, codec::SniffFormat(encoded));
     return ReadInfo(format, encoded);
-  } catch (const std::bad_alloc&) {
-    return Error{ErrorCode::kOutOfMemory, "decode: out of memory"};
-  }
+  });
 }
 
 Result<Image> DecodeImage(Bytes encoded, const DecodeOptions& options) {
-  try {
-    return Decode(encoded, options);
-  } catch (const std::bad_alloc&) {
-    return Error{ErrorCode::kOutOfMemory, "decode: out of memory"};
-  }
+  return CatchOutOfMemory([&] { return Decode(encoded, options); });
 }
 
 }  // namespace mmcpp

@@ -22,6 +22,26 @@ struct DemuxerDelete {
 };
 using Demuxer = std::unique_ptr<WebPDemuxer, DemuxerDelete>;
 
+/// The demuxer keeps a record of 64 bytes and more for every chunk, of which 8 bytes suffice in the
+/// file. No picture has as many as this: an hour of animation has fewer frames.
+constexpr int kMaxChunks = 100'000;
+
+Status CheckChunkCount(Bytes encoded) {
+  constexpr size_t kFileHeader = 12, kChunkHeader = 8;
+  size_t at = kFileHeader;
+  for (int count = 0; encoded.size() > at && encoded.size() - at >= kChunkHeader; ++count) {
+    if (count == kMaxChunks) {
+      return LimitExceeded("webp: more than the limit of " + std::to_string(kMaxChunks) +
+                           " chunks");
+    }
+    const uint8_t* size = encoded.data() + at + 4;
+    const uint64_t payload =
+        size[0] | uint64_t{size[1]} << 8 | uint64_t{size[2]} << 16 | uint64_t{size[3]} << 24;
+    at += kChunkHeader + payload + (payload & 1);  // padded to an even size
+  }
+  return Ok{};
+}
+
 /// The chunks of the file; null if the container is damaged or, unless `partial`, not whole.
 Demuxer OpenDemuxer(Bytes encoded, bool partial) {
   const WebPData data{encoded.data(), encoded.size()};
@@ -120,6 +140,7 @@ Result<Image> DecodeWithAlpha(const Frame& frame, int height, int width,
 }  // namespace
 
 Result<ImageInfo> ReadWebpInfo(Bytes encoded) {
+  MMCPP_TRY(CheckChunkCount(encoded));
   const Demuxer demuxer = OpenDemuxer(encoded, true);
   const auto get = [&](WebPFormatFeature feature) {
     return demuxer == nullptr ? 0 : static_cast<int>(WebPDemuxGetI(demuxer.get(), feature));
@@ -141,6 +162,7 @@ Result<ImageInfo> ReadWebpInfo(Bytes encoded) {
 }
 
 Result<Image> DecodeWebp(Bytes encoded, const DecodeOptions& options) {
+  MMCPP_TRY(CheckChunkCount(encoded));
   const Demuxer demuxer = OpenDemuxer(encoded, false);
   if (demuxer == nullptr) {
     return CorruptInput("webp: damaged container or truncated file of " +

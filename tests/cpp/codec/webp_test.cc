@@ -42,6 +42,21 @@ TEST(DecodeWebp, CanvasIsHeldAgainstTheLimits) {
   EXPECT_TRUE(DecodeImage(bytes, options).ok());
 }
 
+TEST(DecodeWebp, BoundsTheNumberOfChunks) {
+  const std::vector<uint8_t> picture = Seed("xmp");  // VP8X: any chunk may follow
+  for (const size_t count : {size_t{1000}, size_t{100'000}}) {
+    std::vector<uint8_t> bytes = picture;
+    for (size_t i = 0; i < count; ++i) bytes.insert(bytes.end(), {'j', 'u', 'n', 'k', 0, 0, 0, 0});
+    const size_t size = bytes.size() - 8;
+    for (size_t i = 0; i < 4; ++i) bytes[4 + i] = static_cast<uint8_t>(size >> 8 * i);
+    const auto image = DecodeImage(bytes);
+    EXPECT_EQ(image.ok(), count == 1000);
+    if (!image.ok()) {
+      EXPECT_EQ(image.error().message, "webp: more than the limit of 100000 chunks");
+    }
+  }
+}
+
 TEST(DecodeWebp, BackgroundIsTheCallers) {
   DecodeOptions options = DecodeProfile("hf").value();
   options.background = {10, 20, 30};
