@@ -48,10 +48,11 @@ struct ExplicitPattern {
   size_t content_begin = 0, content_end = 0;
 };
 using TokenPattern = std::variant<RepeatPattern, ExplicitPattern>;
-/// One source token replaced by what stands for `item`.
+/// `source_tokens` source tokens (none: an insertion) replaced by what stands for `item`.
 struct MediaSegment {
   size_t item = 0;
   TokenPattern pattern;
+  size_t source_tokens = 1;
 };
 using Segment = std::variant<TextRange, MediaSegment>;
 /// How a prompt is expanded: segments in order, which together consume every source token once.

@@ -54,11 +54,11 @@ class LayoutChecker {
   }
 
   Status Add(const MediaSegment& media) {
-    if (consumed_ >= source_size_) {
+    if (media.source_tokens > source_size_ - consumed_) {
       return InvalidArgument(ItemText(media.item) + " has no source placeholder at index " +
                              std::to_string(consumed_));
     }
-    ++consumed_;
+    consumed_ += media.source_tokens;
     const PatternSize size = SizeOf(media.pattern);
     if (size.tokens == 0) return InvalidArgument(ItemText(media.item) + " expands to zero tokens");
     if (media.item >= placed_.size()) {

@@ -49,6 +49,20 @@ TEST(ApplyLayout, ExpandsTextAndItems) {
   EXPECT_EQ(result->offsets[0].last, 7u);
 }
 
+// Insertions consume no source token, a longer placeholder several.
+TEST(ApplyLayout, SegmentsMayConsumeAnyNumberOfSourceTokens) {
+  const Ids ids = {5, 9, 8, 6};
+  auto result = ApplyLayout(ids,
+                            Layout({MediaSegment{0, RepeatPattern{1, 2}, 0}, Text(0, 1),
+                                    MediaSegment{1, RepeatPattern{2, 1}, 2}, Text(3, 4),
+                                    MediaSegment{2, RepeatPattern{3, 1}, 0}}),
+                            3, kNoLimit);
+  ASSERT_TRUE(result.ok()) << result.error().message;
+  EXPECT_EQ(result->input_ids, (Ids{1, 1, 5, 2, 6, 3}));
+  ExpectRefused({5}, {MediaSegment{0, RepeatPattern{1, 1}, 2}}, 1,
+                "layout: media item 0 has no source placeholder at index 0");
+}
+
 TEST(ApplyLayout, TextRanges) {
   const Ids ids = {1, 2, 3};
   ExpectRefused(ids, {Text(0, 4)}, 0, "layout: text range 0..4 out of bounds");
