@@ -7,6 +7,7 @@
 #include "mmcpp/hash.h"
 #include "mmcpp/image.h"
 #include "mmcpp/prompt.h"
+#include "mmcpp/prompt_update.h"
 #include "mmcpp/registry.h"
 #include "mmcpp/resize.h"
 #include "mmcpp/source.h"

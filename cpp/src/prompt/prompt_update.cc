@@ -304,11 +304,20 @@ Result<TokenLayout> LayoutFromPlan(Span<const int64_t> prompt, Span<const Modali
 }
 
 Status CheckPlan(Span<const ModalityUpdates> updates, const UpdatePlan& plan, bool refuse_surplus) {
-  if (plan.applied.size() != updates.size()) {
-    return InvalidArgument("prompt: the plan was made for other updates");
-  }
+  const bool same_shape =
+      std::equal(plan.applied.begin(), plan.applied.end(), updates.begin(), updates.end(),
+                 [](const std::vector<size_t>& applied, const ModalityUpdates& modality) {
+                   return std::equal(
+                       applied.begin(), applied.end(), modality.items.begin(), modality.items.end(),
+                       [](size_t alternative, const auto& alternatives) {
+                         return alternative == kNoAlternative || alternative < alternatives.size();
+                       });
+                 });
+  if (!same_shape) return InvalidArgument("prompt: the plan was made for other updates");
   std::vector<size_t> surplus(updates.size(), 0);
-  for (const SurplusPlaceholder& placeholder : plan.surplus) ++surplus[placeholder.modality];
+  for (const SurplusPlaceholder& placeholder : plan.surplus) {
+    if (placeholder.modality < surplus.size()) ++surplus[placeholder.modality];
+  }
   size_t first_item = 0;
   for (size_t m = 0; m < updates.size(); ++m) {
     const auto& applied = plan.applied[m];
@@ -322,6 +331,13 @@ Status CheckPlan(Span<const ModalityUpdates> updates, const UpdatePlan& plan, bo
       const auto item = static_cast<size_t>(missing - applied.begin());
       return Error{ErrorCode::kInvalidArgument,
                    counts + "item " + std::to_string(item) + " has no place",
+                   static_cast<int>(first_item + item)};
+    }
+    for (size_t item = 0; item < applied.size(); ++item) {
+      if (!updates[m].items[item][applied[item]].content.tokens.empty()) continue;
+      return Error{ErrorCode::kInvalidArgument,
+                   "prompt: the content of " + updates[m].modality + " item " +
+                       std::to_string(item) + " is empty",
                    static_cast<int>(first_item + item)};
     }
     if (refuse_surplus && surplus[m] > 0) {

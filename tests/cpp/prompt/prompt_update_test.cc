@@ -126,6 +126,16 @@ TEST(CheckPlan, NamesBothCounts) {
             "prompt: 1 image item(s) but 2 placeholder(s): the one at token 5 belongs to no item");
 }
 
+TEST(CheckPlan, PlanOfSomethingElseIsRefused) {
+  const std::vector<ModalityUpdates> updates = {{"image", {{Replace({7}, {1})}}, {}}};
+  UpdatePlan plan = Plan({7}, updates);
+  plan.applied[0][0] = 5;
+  EXPECT_FALSE(CheckPlan(updates, plan, true).ok());
+  plan.applied[0].push_back(0);
+  EXPECT_FALSE(CheckPlan(updates, plan, true).ok());
+  EXPECT_FALSE(CheckPlan({}, plan, true).ok());
+}
+
 // The layout says what ApplyPlan does, wherever a layout can say it.
 TEST(LayoutFromPlan, ExpandsToTheSame) {
   size_t compared = 0;
@@ -181,7 +191,7 @@ TEST(LayoutFromPlan, WhatALayoutCannotSayIsRefused) {
   EXPECT_EQ(refused({1}, {{"image", {{Replace({7}, {1})}}, {}}}, UpdateRules::kFixed),
             "prompt: 1 image item(s) but 0 placeholder(s): item 0 has no place");
   EXPECT_EQ(refused({7}, {{"image", {{Replace({7}, {})}}, {}}}, UpdateRules::kFixed),
-            "prompt: a content without a token for embeddings");
+            "prompt: the content of image item 0 is empty");
   EXPECT_EQ(refused({7}, {{"image", {{Replace({7}, {1}, {false})}}, {}}}, UpdateRules::kFixed),
             "prompt: a content without a token for embeddings");
   const PromptUpdate at_start = {UpdateMode::kReplace, {UpdateTarget::Kind::kStart, {}}, {{8}, {}}};
