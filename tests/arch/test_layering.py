@@ -39,8 +39,20 @@ THIRD_PARTY = {
 }
 
 # C and POSIX headers with a dot; the C++ ones have none
-SYSTEM = {"stddef.h", "stdint.h", "string.h", "pthread.h", "sched.h", "unistd.h", "sys/*",
-          "arpa/inet.h", "dlfcn.h", "fcntl.h", "netdb.h", "netinet/in.h"}
+SYSTEM = {
+    "stddef.h",
+    "stdint.h",
+    "string.h",
+    "pthread.h",
+    "sched.h",
+    "unistd.h",
+    "sys/*",
+    "arpa/inet.h",
+    "dlfcn.h",
+    "fcntl.h",
+    "netdb.h",
+    "netinet/in.h",
+}
 
 # A kernel file is compiled for one instruction set: an inline function of a C++ header would be
 # emitted for that set and could be the copy that the linker keeps for everybody.

@@ -15,16 +15,20 @@ from unittest import mock
 import requests
 from requests.utils import get_environ_proxies, select_proxy
 
-PROXIES = ["http://proxy-a:3128", "http://user:pass@proxy-b:8080", "proxy-c:3128", "https://proxy-d:443", "10.0.0.1:3128"]
+PROXIES = [
+    "http://proxy-a:3128", "http://user:pass@proxy-b:8080", "proxy-c:3128", "https://proxy-d:443", "10.0.0.1:3128",
+]  # fmt: skip
 HOSTS = [
     "example.com", "www.example.com", "EXAMPLE.com", "notexample.com", "example.com.evil.org", "a.b.example.org",
     "localhost", "intranet", "127.0.0.1", "10.1.2.3", "10.200.0.1", "192.168.1.77", "8.8.8.8", "[::1]", "[2001:db8::7]",
 ]  # fmt: skip
 PORTS = ["", ":80", ":443", ":8080", ":9000"]
 NO_PROXY = [
-    "example.com", ".example.com", "EXAMPLE.COM", "www.example.com", "ample.com", ".org", "org", "localhost", "intranet",
+    "example.com", ".example.com", "EXAMPLE.COM", "www.example.com", "ample.com", ".org", "org", "localhost",
+    "intranet",
     "example.com:8080", "localhost:9000", "intranet:80", "127.0.0.1", "127.0.0.0/8", "10.0.0.0/8", "10.1.2.3/16",
-    "192.168.1.64/26", "192.168.1.0/33", "8.8.8.8/32", "8.8.8.8/31", "0.0.1", "::1", "2001:db8::7", "[::1]", "..example.org",
+    "192.168.1.64/26", "192.168.1.0/33", "8.8.8.8/32", "8.8.8.8/31", "0.0.1", "::1", "2001:db8::7", "[::1]",
+    "..example.org",
     "*.example.com", "10.1.2.3/", "a.b.c.d/8", "", " example.com", "example.com ", "\texample.org",
 ]  # fmt: skip
 EXCEPTIONS = [

@@ -128,8 +128,9 @@ MMCPP_EXPORT Result<TokenLayout> LayoutFromPlan(Span<const int64_t> prompt,
                                                 const UpdatePlan& plan);
 
 /// kInvalidArgument unless every item has a place and a content that is not empty, and, with
-/// `refuse_surplus`, every placeholder an item. Error::item is the item's number through all modalities; the message names the modality,
-/// both counts and, for a placeholder left over, its position.
+/// `refuse_surplus`, every placeholder an item. Error::item is the item's number through all
+/// modalities; the message names the modality, both counts and, for a placeholder left over, its
+/// position.
 MMCPP_EXPORT Status CheckPlan(Span<const ModalityUpdates> updates, const UpdatePlan& plan,
                               bool refuse_surplus);
 

@@ -19,8 +19,8 @@ std::vector<int32_t> WeightsOf(const AxisWeights& axis, size_t i) {
   return {weights, weights + axis.count[i]};
 }
 
-// The promises of simd::ResampleAxis: windows inside the input and ascending, weights within kMaxWeight,
-// sums that a pixel of 255 cannot carry out of int32.
+// The promises of simd::ResampleAxis: windows inside the input and ascending, weights within
+// kMaxWeight, sums that a pixel of 255 cannot carry out of int32.
 void CheckPromises(const AxisWeights& axis) {
   int32_t most = 0;
   for (size_t i = 0; i < axis.first.size(); ++i) {

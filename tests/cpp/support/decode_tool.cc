@@ -1,6 +1,7 @@
 // A program that lets scripts see what the library makes of encoded bytes, without the Python
 // package. Per request it reads "PROFILE SIZE\n" and SIZE bytes, and writes "ok HEIGHT WIDTH\n" and
-// the RGB bytes, or "error CODE MESSAGE\n". With "info" for a profile it writes the header's fields.
+// the RGB bytes, or "error CODE MESSAGE\n". With "info" for a profile it writes the header's
+// fields.
 #include <cstdio>
 #include <iostream>
 #include <string>
