@@ -3,10 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
+
+#include "support/golden.h"
 
 namespace mmcpp {
 namespace {
@@ -46,7 +46,7 @@ std::string Noise(size_t size) {
 }
 
 TEST(Base64Exact, EqualsTheReferenceCrate) {
-  const auto cases = nlohmann::json::parse(std::ifstream(MMCPP_GOLDEN_DIR "/base64_strict.json"));
+  const auto cases = test::GoldenFile("base64_strict.json");
   ASSERT_GE(cases.size(), 700u);
   for (const auto& c : cases) {
     const auto text = c[0].get<std::string>();

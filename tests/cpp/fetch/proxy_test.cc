@@ -5,9 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <fstream>
-#include <nlohmann/json.hpp>
 #include <string>
+
+#include "support/golden.h"
 
 namespace mmcpp::fetch {
 namespace {
@@ -15,7 +15,7 @@ namespace {
 using nlohmann::json;
 
 const json& Table() {
-  static const json table = json::parse(std::ifstream(MMCPP_GOLDEN_DIR "/proxy_decisions.json"));
+  static const json table = test::GoldenFile("proxy_decisions.json");
   return table;
 }
 

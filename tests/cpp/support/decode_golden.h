@@ -8,11 +8,11 @@
 #include <cstdio>
 #include <fstream>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "mmcpp/image.h"
+#include "support/golden.h"
 
 namespace mmcpp::test {
 
@@ -35,7 +35,7 @@ inline std::string Digest(const Image& image) {
 
 /// Holds header and pixels of every seed in `folder` against the vectors; how many there were.
 inline int CheckGoldenPictures(const std::string& vectors, const std::string& folder) {
-  const auto cases = nlohmann::json::parse(std::ifstream(MMCPP_GOLDEN_DIR "/" + vectors));
+  const auto cases = GoldenFile(vectors);
   int count = 0;
   for (const auto& want : cases) {
     const std::string path = want.at("file");

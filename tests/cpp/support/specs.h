@@ -1,7 +1,7 @@
 // Specs of real checkpoints.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include "support/golden.h"
 
 namespace mmcpp::test {
 
