@@ -208,7 +208,7 @@ def test_preprocess_ignores_keys_that_it_does_not_know():
 
 
 def test_pil_means_pillow_12_unless_the_spec_says_13():
-    picture = noise(1200, 60)
+    picture = noise(2000, 300)
     results = {
         generation: qwen_vl.preprocess(encode(picture), json.dumps({**KEYS, "resample": "pil", **extra}))[0]
         for generation, extra in ((12, {}), (13, {"pillow_generation": 13}))
@@ -217,6 +217,7 @@ def test_pil_means_pillow_12_unless_the_spec_says_13():
         spec = {**KEYS, "family": "qwen_vl", "resample": "pil", "pillow_generation": generation}
         expected = mmcpp.ImageProcessor.from_spec(spec)(picture)["pixel_values"]
         np.testing.assert_array_equal(features, expected.reshape(-1))
+    assert not np.array_equal(results[12], results[13])
 
 
 def test_a_standard_deviation_of_zero_passes_as_in_the_crate():

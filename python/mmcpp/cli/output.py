@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from rich.console import Console
+from rich.padding import Padding
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
@@ -37,27 +38,35 @@ def progress(steps: Iterable[_T], total: int) -> Iterator[_T]:
 
 
 def show_table(records: Sequence[Mapping[str, Any]]) -> None:
-    """Print the pictures of ``mmcpp preprocess``; sizes are height x width in pixels."""
+    """Print the pictures of ``mmcpp preprocess``; sizes are height x width in pixels.
+
+    One line a picture, however long, but for a terminal that is too narrow: there each has a paragraph.
+    """
     console = Console()
     if not console.is_terminal:
-        console = Console(width=100_000)  # one line a picture, however long
+        console = Console(width=100_000)
+    rows = [_cells(record) for record in records]
     table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("picture", overflow="fold")
-    for name in ("format", "size", "seen", "grid"):
-        table.add_column(name, overflow="fold")
-    table.add_column("tokens", justify="right")
-    table.add_column("hash", overflow="fold")
-    for stage in ("read", "hash", "decode", "process"):
-        table.add_column(f"{stage} ms", justify="right")
-    for record in records:
-        table.add_row(
-            Text(record["picture"]),
-            record["format"],
-            f"{record['height']}x{record['width']}",
-            f"{record['seen_height']}x{record['seen_width']}",
-            "x".join(map(str, record["grid"])),
-            str(record["tokens"]),
-            record["hash"],
-            *(f"{ms:.2f}" for ms in record["ms"].values()),
-        )
-    console.print(table)
+    for name in rows[0]:
+        table.add_column(name, justify="right" if name == "tokens" or name.endswith(" ms") else "left")
+    for row in rows:
+        table.add_row(*map(Text, row.values()))
+    if console.measure(table, options=console.options.update(width=100_000)).maximum <= console.width:
+        console.print(table)
+        return
+    for row in rows:
+        console.print(Text(row.pop("picture"), style="bold"))
+        console.print(Padding(Text(", ".join(f"{name} {value}" for name, value in row.items())), (0, 0, 0, 2)))
+
+
+def _cells(record: Mapping[str, Any]) -> dict[str, str]:
+    return {
+        "picture": record["picture"],
+        "format": record["format"],
+        "size": f"{record['height']}x{record['width']}",
+        "seen": f"{record['seen_height']}x{record['seen_width']}",
+        "grid": "x".join(map(str, record["grid"])),
+        "tokens": str(record["tokens"]),
+        "hash": record["hash"],
+        **{f"{stage} ms": f"{ms:.2f}" for stage, ms in record["ms"].items()},
+    }

@@ -122,7 +122,7 @@ def run(arguments: argparse.Namespace) -> int:
         if isinstance(outcome, _Done):
             done.append(outcome)
         else:
-            failed.append({"picture": str(path), "error": str(outcome)})
+            failed.append({"picture": str(path), "error": str(outcome).removeprefix("image 0: ")})
     if done:
         _write(arguments, processor, done)
     _report(arguments, done, failed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,10 @@ def _write_safetensors(path: Path, tensors: Tensors, dtype: DType, metadata: Map
         for name, array in arrays.items()
     }
     serialize_file(entries, str(path), metadata=dict(metadata))
+    # It leaves a file that nobody else may read; give it the rights of any other new file.
+    umask = os.umask(0)
+    os.umask(umask)
+    path.chmod(0o666 & ~umask)
 
 
 def _write_npz(path: Path, tensors: Tensors, dtype: DType, metadata: Mapping[str, str]) -> None:

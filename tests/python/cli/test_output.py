@@ -27,6 +27,19 @@ def test_the_table_is_plain_and_whole_where_there_is_no_terminal(capsys):
     assert lines[2].split() == expected.split()
 
 
+def test_a_narrow_terminal_gets_paragraphs(monkeypatch):
+    screen = io.StringIO()
+    monkeypatch.setattr(
+        output, "Console", lambda **_: Console(file=screen, force_terminal=True, no_color=True, width=60)
+    )
+    output.show_table([RECORD])
+    lines = screen.getvalue().splitlines()
+    assert "photos/[red]a.jpg" in lines[0]
+    assert all(line.startswith("  ") for line in lines[1:])
+    assert "tokens 12, hash 00ff00ff00ff00ff," in " ".join(screen.getvalue().split())
+    assert "decode ms 3.00" in " ".join(screen.getvalue().split())
+
+
 def test_progress_passes_steps_on_and_draws_for_a_terminal_alone(capsys, monkeypatch):
     assert list(output.progress(iter("abc"), 3)) == ["a", "b", "c"]
     assert capsys.readouterr().err == ""
