@@ -6,11 +6,13 @@
 #pragma once
 
 #include <cstddef>
+#include <mutex>
 #include <optional>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "base/out_of_memory.h"
 #include "mmcpp/status.h"
 
 namespace mmcpp::par {
@@ -54,6 +56,25 @@ Result<std::vector<T>> TryMap(size_t n, const Fn& fn) {
     values.push_back(**std::move(result));
   }
   return values;
+}
+
+/// ForRange over a body Status(size_t begin, size_t end) that may fail or run out of memory. Of
+/// several failures the one whose range begins lowest is returned, once every range has run.
+template <class Fn>
+Status TryRanges(size_t n, size_t grain, const Fn& fn) {
+  std::mutex mutex;
+  std::optional<Error> error;
+  size_t error_begin = 0;
+  ForRange(n, grain, [&](size_t begin, size_t end) {
+    const Status status = CatchOutOfMemory([&]() -> Status { return fn(begin, end); });
+    if (status.ok()) return;
+    const std::lock_guard<std::mutex> lock(mutex);
+    if (error && error_begin < begin) return;
+    error = status.error();
+    error_begin = begin;
+  });
+  if (error) return *std::move(error);
+  return Ok{};
 }
 
 }  // namespace mmcpp::par

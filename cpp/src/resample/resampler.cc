@@ -3,6 +3,7 @@
 #include "resample/resampler.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <string>
@@ -16,7 +17,7 @@ namespace mmcpp::resample {
 namespace {
 
 constexpr size_t kChannels = 3;
-constexpr size_t kBetweenBytes = size_t{512} << 10;  // of a block between the passes
+constexpr double kBlockBytes = 512 << 10;
 constexpr size_t kGrainBytes = size_t{64} << 10;
 
 Status Prepare(int in_size, int out_size, Filter filter, Convention convention,
@@ -85,12 +86,15 @@ Result<Resampler> Resampler::Make(int in_height, int in_width, int out_height, i
   return r;
 }
 
-int Resampler::BlockWidth(int unit) const {
-  if (!horizontal_.needed || !vertical_.needed || vertical_first_) return out_width_;
-  const size_t rows = static_cast<size_t>(vertical_.weights.max_count) + simd::kResampleRows;
-  const size_t units = kBetweenBytes / kChannels / rows / static_cast<size_t>(unit);
-  const size_t width = std::max<size_t>(units, 1) * static_cast<size_t>(unit);
-  return static_cast<int>(std::min(width, static_cast<size_t>(out_width_)));
+int Resampler::BlockWidth(int unit, int extra_rows) const {
+  double rows = extra_rows;  // of output pixels' width
+  if (horizontal_.needed && vertical_.needed) {
+    rows += vertical_first_ ? simd::kResampleRows * static_cast<double>(in_width_) / out_width_
+                            : vertical_.weights.max_count + simd::kResampleRows;
+  }
+  if (rows == 0) return out_width_;
+  const double units = std::floor(kBlockBytes / (rows * kChannels * unit));
+  return static_cast<int>(std::min<double>(std::max(units, 1.0) * unit, out_width_));
 }
 
 size_t Resampler::GrainRows() const {

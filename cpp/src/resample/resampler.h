@@ -35,9 +35,10 @@ class Resampler {
   int out_height() const { return out_height_; }
   int out_width() const { return out_width_; }
 
-  /// Columns of a block, a multiple of `unit` (but for the last block), so that a block's rows
-  /// between the passes stay in the second-level cache.
-  int BlockWidth(int unit) const;
+  /// Columns of a block, a multiple of `unit` (but for the last block): as many as keep its rows
+  /// between the passes, and `extra_rows` rows of output, within 512 KiB, which is to say in the
+  /// second-level cache.
+  int BlockWidth(int unit, int extra_rows) const;
 
   /// Output rows that are worth a thread: 64 KiB of them, and enough that the rows that
   /// neighbouring ranges both need between the passes (they compute them twice) stay few.

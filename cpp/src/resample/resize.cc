@@ -2,8 +2,6 @@
 #include "mmcpp/resize.h"
 
 #include <algorithm>
-#include <mutex>
-#include <optional>
 #include <string>
 
 #include "base/ensure.h"
@@ -42,7 +40,7 @@ Result<T> FromName(const Name<T> (&table)[n], const char* kind, const std::strin
 
 Status ResizeRows(const resample::Resampler& resampler, const ImageView& image, int y_begin,
                   int y_end, Image* out) {
-  const int block_width = resampler.BlockWidth(1);
+  const int block_width = resampler.BlockWidth(1, 0);
   for (int x = 0; x < out->width(); x += block_width) {
     const int x_end = std::min(out->width(), x + block_width);
     MMCPP_ASSIGN(auto block, resample::BlockResampler::Make(resampler, image, x, x_end, y_begin));
@@ -57,18 +55,10 @@ Result<Image> ResizeAll(const ImageView& image, int out_height, int out_width, F
                resample::Resampler::Make(image.height, image.width, out_height, out_width, filter,
                                          convention));
   MMCPP_ASSIGN(Image out, Image::Allocate(out_height, out_width));
-  std::mutex mutex;
-  std::optional<Error> error;  // every range can only fail for want of memory
-  par::ForRange(
+  MMCPP_TRY(par::TryRanges(
       static_cast<size_t>(out_height), resampler.GrainRows(), [&](size_t begin, size_t end) {
-        const Status status = CatchOutOfMemory([&]() -> Status {
-          return ResizeRows(resampler, image, static_cast<int>(begin), static_cast<int>(end), &out);
-        });
-        if (status.ok()) return;
-        const std::lock_guard<std::mutex> lock(mutex);
-        error = status.error();
-      });
-  if (error) return *error;
+        return ResizeRows(resampler, image, static_cast<int>(begin), static_cast<int>(end), &out);
+      }));
   return out;
 }
 

@@ -18,8 +18,11 @@ namespace {
 
 constexpr size_t kChannels = 3;
 constexpr size_t kGrainBytes = size_t{64} << 10;
-// Patches of up to this side have their planes on the stack; no model in use comes near.
-constexpr int kMaxPatchSize = 128;
+// One channel of what is split at a time: patches of up to 128 pixels as a whole, longer ones in
+// slices of rows.
+constexpr size_t kPlaneBytes = 128 * 128;
+constexpr int kMaxPatchSize = static_cast<int>(kPlaneBytes);  // a slice is at least one row
+constexpr int kMaxMergeSize = 1024;
 
 uint32_t Bits(float value, DType dtype) {
   if (dtype == DType::kBf16) return ToBf16(value);
@@ -27,27 +30,26 @@ uint32_t Bits(float value, DType dtype) {
   return FloatBits(value);
 }
 
-Status CheckLayout(const ImageView& image, const BlockPatches& layout) {
+Status CheckLayout(int height, int width, const BlockPatches& layout) {
   if (layout.patch_size <= 0 || layout.merge_size <= 0 || layout.copies <= 0 ||
-      layout.patch_size > kMaxPatchSize || layout.merge_size > kMaxPatchSize) {
+      layout.patch_size > kMaxPatchSize || layout.merge_size > kMaxMergeSize) {
     return InvalidArgument("patchify: patch_size " + std::to_string(layout.patch_size) +
                            ", merge_size " + std::to_string(layout.merge_size) + " and copies " +
                            std::to_string(layout.copies) + " must be positive, sizes at most " +
-                           std::to_string(kMaxPatchSize));
+                           std::to_string(kMaxPatchSize) + " and " + std::to_string(kMaxMergeSize));
   }
   const int unit = layout.unit();
-  if (image.height <= 0 || image.width <= 0 || image.height % unit != 0 ||
-      image.width % unit != 0) {
-    return InvalidArgument("patchify: sides " + std::to_string(image.height) + "x" +
-                           std::to_string(image.width) + " are not positive multiples of " +
+  if (height <= 0 || width <= 0 || height % unit != 0 || width % unit != 0) {
+    return InvalidArgument("patchify: sides " + std::to_string(height) + "x" +
+                           std::to_string(width) + " are not positive multiples of " +
                            std::to_string(unit));
   }
   return Ok{};
 }
 
-Status CheckOut(const ImageView& image, const BlockPatches& layout, const TensorView& out) {
+Status CheckOut(int height, int width, const BlockPatches& layout, const TensorView& out) {
   const int64_t patch = int64_t{layout.patch_size} * layout.patch_size;
-  const int64_t rows = int64_t{image.height} * image.width / patch;
+  const int64_t rows = int64_t{height} * width / patch;
   int64_t values = static_cast<int64_t>(kChannels) * patch;
   const bool fits = CheckedMul<int64_t>(values, layout.copies, &values) && out.shape.size() == 2 &&
                     out.shape[0] == rows && out.shape[1] == values;
@@ -61,35 +63,7 @@ Status CheckOut(const ImageView& image, const BlockPatches& layout, const Tensor
   return Ok{};
 }
 
-void WritePatch(const simd::Kernels& kernels, const uint8_t* src, size_t src_row_bytes,
-                const BlockPatches& layout, const PixelMap& map, uint8_t* dst) {
-  const size_t side = static_cast<size_t>(layout.patch_size);
-  const size_t copies = static_cast<size_t>(layout.copies);
-  alignas(64) uint8_t planes[kChannels * kMaxPatchSize * kMaxPatchSize];
-  kernels.split_rgb8(src, src_row_bytes, side, side, planes);
-  for (size_t channel = 0; channel < kChannels; ++channel) {
-    dst = map.Apply(kernels, channel, planes + channel * side * side, side * side, copies, dst);
-  }
-}
-
 }  // namespace
-
-void WriteBlockBand(const simd::Kernels& kernels, const uint8_t* src, size_t src_row_bytes,
-                    size_t blocks, const BlockPatches& layout, const PixelMap& map, uint8_t* dst) {
-  const size_t side = static_cast<size_t>(layout.patch_size);
-  const size_t merge = static_cast<size_t>(layout.merge_size);
-  const size_t patch_bytes =
-      kChannels * side * side * static_cast<size_t>(layout.copies) * DTypeSize(map.dtype());
-  for (size_t block = 0; block < blocks; ++block) {
-    for (size_t y = 0; y < merge; ++y) {
-      for (size_t x = 0; x < merge; ++x, dst += patch_bytes) {
-        const uint8_t* patch =
-            src + y * side * src_row_bytes + (block * merge + x) * side * kChannels;
-        WritePatch(kernels, patch, src_row_bytes, layout, map, dst);
-      }
-    }
-  }
-}
 
 Result<PixelMap> PixelMap::Make(const NormTable& table, DType dtype) {
   if (dtype != DType::kF32 && dtype != DType::kBf16 && dtype != DType::kF16 &&
@@ -98,6 +72,7 @@ Result<PixelMap> PixelMap::Make(const NormTable& table, DType dtype) {
                            " features; float32, bfloat16, float16 and uint8 there are");
   }
   PixelMap map;
+  MMCPP_ASSIGN(map.kernels_, simd::ActiveKernels());
   map.dtype_ = dtype;
   if (dtype == DType::kU8) return map;
   for (size_t channel = 0; channel < kChannels; ++channel) {
@@ -111,34 +86,87 @@ Result<PixelMap> PixelMap::Make(const NormTable& table, DType dtype) {
   return map;
 }
 
-uint8_t* PixelMap::Apply(const simd::Kernels& kernels, size_t channel, const uint8_t* src, size_t n,
-                         size_t copies, uint8_t* dst) const {
+void PixelMap::Apply(size_t channel, const uint8_t* src, size_t n, size_t copies,
+                     uint8_t* dst) const {
   if (dtype_ == DType::kF32) {
-    kernels.map_to_32(&tables_[channel], src, n, copies, dst);
+    kernels_->map_to_32(&tables_[channel], src, n, copies, dst);
   } else if (dtype_ == DType::kU8) {
     for (size_t copy = 0; copy < copies; ++copy) std::memcpy(dst + copy * n, src, n);
   } else {
-    kernels.map_to_16(&tables_[channel], src, n, copies, dst);
+    kernels_->map_to_16(&tables_[channel], src, n, copies, dst);
   }
-  return dst + n * copies * DTypeSize(dtype_);
+}
+
+Result<BlockPatchWriter> BlockPatchWriter::Make(int height, int width, const BlockPatches& layout,
+                                                const NormTable& table, TensorView out) {
+  MMCPP_TRY(CheckLayout(height, width, layout));
+  MMCPP_TRY(CheckOut(height, width, layout, out));
+  BlockPatchWriter writer;
+  MMCPP_ASSIGN(writer.map_, PixelMap::Make(table, out.dtype));
+  const size_t unit = static_cast<size_t>(layout.unit());
+  const size_t pixel_bytes = kChannels * static_cast<size_t>(layout.copies) * DTypeSize(out.dtype);
+  writer.layout_ = layout;
+  writer.out_ = static_cast<uint8_t*>(out.data);
+  writer.band_bytes_ = static_cast<size_t>(width) * unit * pixel_bytes;
+  writer.block_bytes_ = unit * unit * pixel_bytes;
+  writer.patch_bytes_ =
+      static_cast<size_t>(layout.patch_size) * static_cast<size_t>(layout.patch_size) * pixel_bytes;
+  return writer;
+}
+
+void BlockPatchWriter::WritePatch(const uint8_t* src, size_t src_row_bytes, uint8_t* dst) const {
+  const size_t side = static_cast<size_t>(layout_.patch_size);
+  const size_t copies = static_cast<size_t>(layout_.copies);
+  const size_t plane = side * side;
+  const size_t element = DTypeSize(map_.dtype());
+  alignas(64) uint8_t planes[kChannels * kPlaneBytes];
+  if (plane <= kPlaneBytes) {
+    map_.Split(src, src_row_bytes, side, side, planes);
+    for (size_t channel = 0; channel < kChannels; ++channel) {
+      map_.Apply(channel, planes + channel * plane, plane, copies,
+                 dst + channel * copies * plane * element);
+    }
+    return;
+  }
+  const size_t slice = kPlaneBytes / side;
+  for (size_t y = 0; y < side; y += slice) {
+    const size_t rows = std::min(slice, side - y);
+    map_.Split(src + y * src_row_bytes, src_row_bytes, rows, side, planes);
+    for (size_t i = 0; i < kChannels * copies; ++i) {
+      map_.Apply(i / copies, planes + i / copies * rows * side, rows * side, 1,
+                 dst + (i * plane + y * side) * element);
+    }
+  }
+}
+
+void BlockPatchWriter::Write(int y, int x, int columns, const uint8_t* rows,
+                             size_t row_bytes) const {
+  const size_t side = static_cast<size_t>(layout_.patch_size);
+  const size_t merge = static_cast<size_t>(layout_.merge_size);
+  const size_t unit = side * merge;
+  uint8_t* dst = out_ + static_cast<size_t>(y) / unit * band_bytes_ +
+                 static_cast<size_t>(x) / unit * block_bytes_;
+  const size_t patches = static_cast<size_t>(columns) / side;
+  for (size_t block = 0; block < patches; block += merge) {
+    for (size_t i = 0; i < merge; ++i) {
+      for (size_t j = 0; j < merge; ++j, dst += patch_bytes_) {
+        WritePatch(rows + i * side * row_bytes + (block + j) * side * kChannels, row_bytes, dst);
+      }
+    }
+  }
 }
 
 Status PatchifyBlocks(const ImageView& image, const BlockPatches& layout, const NormTable& table,
                       TensorView out) {
-  MMCPP_TRY(CheckLayout(image, layout));
-  MMCPP_TRY(CheckOut(image, layout, out));
-  MMCPP_ASSIGN(const simd::Kernels* kernels, simd::ActiveKernels());
-  MMCPP_ASSIGN(const PixelMap map, PixelMap::Make(table, out.dtype));
-  const size_t unit = static_cast<size_t>(layout.unit());
-  const size_t band_bytes = static_cast<size_t>(image.width) * unit * kChannels *
-                            static_cast<size_t>(layout.copies) * DTypeSize(out.dtype);
-  const size_t bands = static_cast<size_t>(image.height) / unit;
-  par::ForRange(bands, std::max<size_t>(kGrainBytes / band_bytes, 1),
+  MMCPP_ASSIGN(const auto writer,
+               BlockPatchWriter::Make(image.height, image.width, layout, table, out));
+  const int unit = layout.unit();
+  par::ForRange(static_cast<size_t>(image.height / unit),
+                std::max<size_t>(kGrainBytes / writer.band_bytes(), 1),
                 [&](size_t begin, size_t end) {
                   for (size_t band = begin; band < end; ++band) {
-                    WriteBlockBand(*kernels, image.row(static_cast<int>(band * unit)),
-                                   image.row_bytes, static_cast<size_t>(image.width) / unit, layout,
-                                   map, static_cast<uint8_t*>(out.data) + band * band_bytes);
+                    const int y = static_cast<int>(band) * unit;
+                    writer.Write(y, 0, image.width, image.row(y), image.row_bytes);
                   }
                 });
   return Ok{};

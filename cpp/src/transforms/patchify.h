@@ -30,22 +30,48 @@ class PixelMap {
   static Result<PixelMap> Make(const NormTable& table, DType dtype);
 
   DType dtype() const { return dtype_; }
-  /// dst[copy * n + i] = map(channel, src[i]); returns the end of what was written.
-  uint8_t* Apply(const simd::Kernels& kernels, size_t channel, const uint8_t* src, size_t n,
-                 size_t copies, uint8_t* dst) const;
+  /// dst[copy * n + i] = map(channel, src[i]).
+  void Apply(size_t channel, const uint8_t* src, size_t n, size_t copies, uint8_t* dst) const;
+
+  /// A tile of RGB8 rows to three planes: dst[(channel * rows + y) * columns + x].
+  void Split(const uint8_t* src, size_t src_row_bytes, size_t rows, size_t columns,
+             uint8_t* dst) const {
+    kernels_->split_rgb8(src, src_row_bytes, rows, columns, dst);
+  }
 
  private:
+  const simd::Kernels* kernels_ = nullptr;
   DType dtype_ = DType::kU8;
   std::array<simd::ByteTable, 3> tables_;
 };
 
-/// The patches of `blocks` neighbouring blocks, whose layout.unit() pixel rows start at src.
-void WriteBlockBand(const simd::Kernels& kernels, const uint8_t* src, size_t src_row_bytes,
-                    size_t blocks, const BlockPatches& layout, const PixelMap& map, uint8_t* dst);
+/// Writes the patch rows of a picture into a tensor, any band of blocks at any time.
+class BlockPatchWriter {
+ public:
+  /// For a picture of height x width. `out` has grid_h*grid_w rows of 3*copies*patch_size^2 values
+  /// (f32, bf16, f16: through the table; u8: the bytes as they are). kInvalidArgument unless the
+  /// sides are positive multiples of layout.unit() and out's shape, dtype and alignment fit.
+  static Result<BlockPatchWriter> Make(int height, int width, const BlockPatches& layout,
+                                       const NormTable& table, TensorView out);
 
-/// Writes grid_h*grid_w rows of 3*copies*patch_size^2 values into `out` (f32, bf16, f16: through
-/// the table; u8: the bytes as they are). kInvalidArgument unless the image's sides are positive
-/// multiples of patch_size*merge_size and out's shape and dtype fit.
+  /// The picture's pixels [y, y + unit) x [x, x + columns), all multiples of layout.unit().
+  /// Different pixels may be written from different threads.
+  void Write(int y, int x, int columns, const uint8_t* rows, size_t row_bytes) const;
+
+  size_t band_bytes() const { return band_bytes_; }  ///< of output, per unit() pixel rows
+
+ private:
+  void WritePatch(const uint8_t* src, size_t src_row_bytes, uint8_t* dst) const;
+
+  BlockPatches layout_;
+  PixelMap map_;
+  uint8_t* out_ = nullptr;
+  size_t band_bytes_ = 0;
+  size_t block_bytes_ = 0;
+  size_t patch_bytes_ = 0;
+};
+
+/// The patches of a whole picture; errors as BlockPatchWriter::Make.
 Status PatchifyBlocks(const ImageView& image, const BlockPatches& layout, const NormTable& table,
                       TensorView out);
 

@@ -67,6 +67,25 @@ TEST(Par, MapKeepsOrder) {
   });
 }
 
+TEST(Par, RangesThatFailGiveTheLowestError) {
+  ForEachSeed([] {
+    std::atomic<size_t> seen{0};
+    const auto status = TryRanges(100, 1, [&](size_t begin, size_t end) -> Status {
+      seen += end - begin;
+      if (begin <= 60 && 60 < end) return InvalidArgument("60");
+      if (begin <= 90 && 90 < end) return InvalidArgument("90");
+      return Ok{};
+    });
+    EXPECT_EQ(seen, 100u);
+    ASSERT_FALSE(status.ok());
+    EXPECT_EQ(status.error().message, "60");
+    const auto oom = TryRanges(9, 1, [](size_t, size_t) -> Status { throw std::bad_alloc(); });
+    ASSERT_FALSE(oom.ok());
+    EXPECT_EQ(oom.error().code, ErrorCode::kOutOfMemory);
+    EXPECT_TRUE(TryRanges(9, 2, [](size_t, size_t) -> Status { return Ok{}; }).ok());
+  });
+}
+
 TEST(Par, LowestFailingIndexWinsAndEveryIndexRuns) {
   ForEachSeed([] {
     std::atomic<int> runs{0};

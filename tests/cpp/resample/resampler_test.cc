@@ -74,17 +74,19 @@ TEST_P(ResamplerTest, EveryCutGivesTheSameBytes) {
 MMCPP_INSTANTIATE_ISA_TEST(ResamplerTest);
 
 TEST(Resampler, BlocksAreWholeUnitsAndKeepTheRowsBetweenThePassesSmall) {
-  const auto wide =
-      Resampler::Make(3000, 30000, 1000, 10000, Filter::kBicubic, Convention::kPillow12);
-  ASSERT_TRUE(wide.ok());
-  const int width = wide->BlockWidth(28);
-  EXPECT_EQ(width % 28, 0);
-  EXPECT_GE(width, 28);
-  EXPECT_LT(width, 10000);
-  // Never less than one unit, however tall the window.
-  const auto tall = Resampler::Make(60000, 100, 2, 300, Filter::kLanczos, Convention::kPillow12);
-  ASSERT_TRUE(tall.ok());
-  EXPECT_EQ(tall->BlockWidth(28), 28);
+  const auto width = [](int in_height, int in_width, int out_height, int out_width) {
+    const auto resampler = Resampler::Make(in_height, in_width, out_height, out_width,
+                                           Filter::kBicubic, Convention::kPillow13);
+    return resampler.ok() ? resampler->BlockWidth(28, 28) : -1;
+  };
+  for (const int columns : {width(3000, 40000, 1000, 10000), width(60000, 9000, 600, 9001)}) {
+    EXPECT_EQ(columns % 28, 0);
+    EXPECT_GE(columns, 28);
+    EXPECT_LT(columns, 5000);
+  }
+  // Never less than one unit, however tall the window; never more than the picture.
+  EXPECT_EQ(width(60000, 70000, 2, 10000), 28);
+  EXPECT_EQ(width(100, 100, 50, 55), 55);
 }
 
 }  // namespace

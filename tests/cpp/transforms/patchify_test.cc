@@ -80,6 +80,8 @@ TEST_P(PatchifyTest, BlockOrderInEveryDtype) {
     Check({5, 3, 2}, 2, 2, dtype);
     Check({40, 1, 1}, 1, 2, dtype);
     Check({128, 1, 1}, 1, 1, dtype);
+    Check({129, 1, 2}, 1, 1, dtype);
+    Check({300, 2, 1}, 1, 1, dtype);
   }
 }
 

@@ -1,0 +1,46 @@
+// A resize that hands its result on in tiles while they are in cache, so that the resized picture
+// never exists as a whole.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "mmcpp/image.h"
+#include "mmcpp/resize.h"
+#include "mmcpp/status.h"
+
+namespace mmcpp::resample {
+
+/// A part of the resized picture: pixel (y + i, x + j) is at rows + i * row_bytes + 3 * j.
+struct Tile {
+  int y = 0, x = 0;
+  int height = 0, width = 0;
+  const uint8_t* rows = nullptr;
+  size_t row_bytes = 0;
+};
+
+/// A borrowed callable void(const Tile&); called from several threads at once, it must not throw.
+class TileFn {
+ public:
+  template <class F, class = std::enable_if_t<!std::is_same_v<std::decay_t<F>, TileFn>>>
+  TileFn(F&& body)  // NOLINT(google-explicit-constructor)
+      : body_(const_cast<void*>(static_cast<const void*>(&body))),
+        call_([](void* f, const Tile& tile) {
+          (*static_cast<std::remove_reference_t<F>*>(f))(tile);
+        }) {}
+  void operator()(const Tile& tile) const { call_(body_, tile); }
+
+ private:
+  void* body_;
+  void (*call_)(void*, const Tile&);
+};
+
+/// Resizes `image` to out_height x out_width as Resize does, and calls `fn` for tiles that together
+/// are the result, each once. Tiles are `unit` rows high and a multiple of `unit` columns wide, but
+/// for those at the bottom and right of a picture whose sides are no multiples. With equal sizes
+/// tiles are views of `image` itself. Errors as Resize; then some tiles may have been handed out.
+Status ResizeTiles(const ImageView& image, int out_height, int out_width, Filter filter,
+                   Convention convention, int unit, TileFn fn);
+
+}  // namespace mmcpp::resample
