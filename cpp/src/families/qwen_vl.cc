@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/ensure.h"
+#include "families/resize_patches.h"
 #include "mmcpp/prompt.h"
 #include "mmcpp/resize.h"
 #include "transforms/normalize.h"
@@ -107,12 +108,8 @@ class QwenVl final : public Family {
 
   Status ProcessItem(const ImageView& image, const ItemPlan& plan,
                      TensorView feature) const override {
-    if (image.height == plan.resized_height && image.width == plan.resized_width) {
-      return transforms::PatchifyBlocks(image, config_.patches, config_.table, feature);
-    }
-    MMCPP_ASSIGN(const Image resized, Resize(image, plan.resized_height, plan.resized_width,
-                                             Filter::kBicubic, config_.convention));
-    return transforms::PatchifyBlocks(resized, config_.patches, config_.table, feature);
+    return ResizeToPatches(image, plan.resized_height, plan.resized_width, Filter::kBicubic,
+                           config_.convention, config_.patches, config_.table, feature);
   }
 
   Result<std::vector<NamedTensor>> Aux(const ItemPlan& plan) const override {
