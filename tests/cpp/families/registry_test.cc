@@ -2,8 +2,12 @@
 #include "mmcpp/registry.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <climits>
+#include <cstdlib>
+#include <string>
 
 #include "support/specs.h"
 
@@ -34,6 +38,23 @@ TEST(FamilyFromSpec, UnknownKeys) {
   spec["max_pixel"] = 5;
   ExpectError(spec.dump(), "qwen_vl spec: unknown field `max_pixel`; did you mean `max_pixels`?");
   EXPECT_TRUE(FamilyFromSpec(spec.dump(), UnknownKeys::kIgnore).ok());
+}
+
+// The environment is read once in a process, so this test runs itself again in another one.
+TEST(FamilyFromSpec, AWrongIsaRefusesEveryFamily) {
+  const char* isa = std::getenv("MMCPP_ISA");
+  if (isa != nullptr && std::string(isa) == "mmx") {
+    const auto family = FamilyFromSpec(test::QwenVlSpec().dump());
+    ASSERT_FALSE(family.ok());
+    EXPECT_EQ(family.error().code, ErrorCode::kInvalidArgument);
+    EXPECT_NE(family.error().message.find("mmx"), std::string::npos) << family.error().message;
+    return;
+  }
+  char self[PATH_MAX] = {};
+  ASSERT_GT(readlink("/proc/self/exe", self, sizeof self - 1), 0);
+  const std::string command = "MMCPP_ISA=mmx '" + std::string(self) +
+                              "' --gtest_filter=FamilyFromSpec.AWrongIsaRefusesEveryFamily";
+  EXPECT_EQ(std::system((command + " > /dev/null").c_str()), 0);
 }
 
 TEST(FamilyNames, ListsWhatFamilyFromSpecBuilds) {
