@@ -1,6 +1,10 @@
 // Buffer and Tensor: allocation and hand-over.
 #include "mmcpp/tensor.h"
 
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
 #include <cstring>
 #include <new>
 #include <utility>
@@ -47,6 +51,17 @@ const char* DTypeName(DType dtype) noexcept {
   return "unknown";
 }
 
+namespace {
+
+/// From this size on, memory is asked for in huge pages: a fresh page costs more to get than to
+/// fill, and a picture of 12 megapixels is 9,000 small ones or 17 huge ones.
+constexpr size_t kHugePage = size_t{2} << 20;
+constexpr size_t kHugeFrom = 2 * kHugePage;
+
+size_t AlignmentOf(size_t size) { return size < kHugeFrom ? Buffer::kAlignment : kHugePage; }
+
+}  // namespace
+
 Buffer::~Buffer() { ::operator delete (data_, std::align_val_t{kAlignment}); }
 
 Buffer::Buffer(Buffer&& other) noexcept
@@ -64,11 +79,15 @@ Result<Buffer> Buffer::Allocate(size_t size) {
   // PTRDIFF_MAX bounds every object; operator new takes no more either.
   void* data = size > static_cast<size_t>(PTRDIFF_MAX)
                    ? nullptr
-                   : ::operator new (size, std::align_val_t{kAlignment}, std::nothrow);
+                   : ::operator new (size, std::align_val_t{AlignmentOf(size)}, std::nothrow);
   if (data == nullptr) {
     return Error{ErrorCode::kOutOfMemory,
                  "memory: cannot allocate " + std::to_string(size) + " bytes"};
   }
+#if defined(__linux__)
+  // Whole huge pages only, so that no more memory is taken than was asked for. Advice may fail.
+  if (size >= kHugeFrom) (void)madvise(data, size / kHugePage * kHugePage, MADV_HUGEPAGE);
+#endif
   buffer.data_ = static_cast<uint8_t*>(data);
   buffer.size_ = size;
   return buffer;
