@@ -339,8 +339,11 @@ Status PngChunks::KeepText(const Chunk& chunk, Bytes key, size_t size, std::stri
   if (Is(key, "interlace")) header_.interlaced = size > 0;
   if (Is(key, "transparency")) header_.transparency = {PngTransparency::Kind::kText, {}, {}};
   if (Is(key, "bbox")) header_.region_is_text = true;
-  if (Is(key, "Raw profile type exif")) header_.exif_text = std::move(text);
-  if (Is(key, "XML:com.adobe.xmp")) header_.xmp = std::move(text);
+  if (Is(key, "Raw profile type exif")) {
+    header_.exif_text = std::move(text);
+  } else if (Is(key, "XML:com.adobe.xmp")) {
+    header_.xmp = std::move(text);
+  }
   return Ok{};
 }
 
