@@ -172,7 +172,7 @@ std::optional<Network> ParseNetwork(std::string_view text) {
 }
 
 const char* SpecialKind(const IpAddress& address) {
-  static const auto* const table = [] {
+  static const auto* const kTable = [] {
     auto* ranges =
         new std::vector<std::pair<Network, const char*>>;  // lives as long as the process
     for (const SpecialRange& range : kSpecial) {
@@ -180,7 +180,7 @@ const char* SpecialKind(const IpAddress& address) {
     }
     return ranges;
   }();
-  for (const auto& [network, kind] : *table) {
+  for (const auto& [network, kind] : *kTable) {
     if (network.Contains(address)) return kind;
   }
   // 2000::/3 is all that is assigned for global unicast.
