@@ -18,6 +18,7 @@ MAY = {
     "resample": "base simd par",
     "transforms": "base simd par",
     "families": "base resample transforms prompt",
+    "cache": "base hash",
     "driver": "base par codec hash prompt families",
     "fetch": "base",
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "mmcpp/build_info.h"
+#include "mmcpp/cache.h"
 #include "mmcpp/driver.h"
 #include "mmcpp/family.h"
 #include "mmcpp/hash.h"
