@@ -12,7 +12,7 @@ MAY = {
     "base": "",
     "simd": "base",
     "par": "base",
-    "codec": "base",
+    "codec": "base simd",
     "hash": "base",
     "prompt": "base",
     "resample": "base simd par",

@@ -1,5 +1,5 @@
-"""Writes the seeds of the JPEG and WebP fuzz targets, and decode_jpeg_webp.json in tests/golden: what Pillow 13 makes
-of each seed, for the C++ tests.
+"""Writes the seeds of the fuzz targets, and decode_*.json in tests/golden: what Pillow 13 makes of each seed, for the
+C++ tests.
 
     PYTHONPATH=../python python generate_seeds.py
 
@@ -7,6 +7,7 @@ Needs mmcpp, Pillow 13.0.0 and, for the arithmetic-coded one, cjpeg of libjpeg-t
 the RGB bytes.
 """
 
+import contextlib
 import io
 import json
 import struct
@@ -16,12 +17,12 @@ from pathlib import Path
 from PIL import Image
 
 import jpeg_writer
+import seeds_lossless
 from pictures import encode, picture, pillow
 
 HERE = Path(__file__).resolve().parent
 
 FRONT = HERE / "corpus/decode_fuzz"
-JPEG, WEBP = HERE / "corpus/decode_jpeg_fuzz", HERE / "corpus/decode_webp_fuzz"
 HEIGHT, WIDTH = 13, 19
 
 
@@ -138,24 +139,36 @@ def golden(path: Path, data: bytes) -> dict[str, object]:
     image = Image.open(io.BytesIO(data))
     result |= {"height": image.height, "width": image.width, "mode": image.mode}
     result["frames"] = getattr(image, "n_frames", 1)
-    result["orientation"] = image.getexif().get(0x112, 1)
-    result["rgb"] = {profile: fnv(pillow(data, profile).tobytes()) for profile in ("pillow", "hf", "vllm")}
+    result["orientation"] = 1
+    with contextlib.suppress(Exception):  # metadata that cannot be read
+        orientation = image.getexif().get(0x112, 1)
+        result["orientation"] = orientation if 1 <= orientation <= 8 else 1
+    seen = {profile: pillow(data, profile) for profile in ("pillow", "hf", "vllm")}
+    result["rgb"] = {name: None if rgb is None else fnv(rgb.tobytes()) for name, rgb in seen.items()}
     return result
 
 
-def main() -> None:
+def write_seeds(vectors: str, folders: dict[str, dict[str, bytes]]) -> None:
+    """`folders`: file suffix -> name -> bytes."""
     results = []
-    FRONT.mkdir(parents=True, exist_ok=True)
-    for name, data in others().items():
-        (FRONT / name).write_bytes(data)
-    for folder, files in ((JPEG, jpegs()), (WEBP, webps())):
+    for suffix, files in folders.items():
+        folder = HERE / f"corpus/decode_{'jpeg' if suffix == 'jpg' else suffix}_fuzz"
         folder.mkdir(parents=True, exist_ok=True)
         for name, data in files.items():
-            path = folder / f"{name}.{'jpg' if folder is JPEG else 'webp'}"
+            path = folder / f"{name}.{suffix}"
             path.write_bytes(data)
             results.append(golden(path, data))
     lines = ",\n".join(json.dumps(result) for result in results)
-    (HERE.parent / "golden/decode_jpeg_webp.json").write_text(f"[\n{lines}\n]\n")
+    (HERE.parent / "golden" / vectors).write_text(f"[\n{lines}\n]\n")
+
+
+def main() -> None:
+    FRONT.mkdir(parents=True, exist_ok=True)
+    for name, data in others().items():
+        (FRONT / name).write_bytes(data)
+    write_seeds("decode_jpeg_webp.json", {"jpg": jpegs(), "webp": webps()})
+    lossless = {"png": seeds_lossless.pngs(), "gif": seeds_lossless.gifs(), "bmp": seeds_lossless.bmps()}
+    write_seeds("decode_png_gif_bmp.json", lossless)
 
 
 if __name__ == "__main__":

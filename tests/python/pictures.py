@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import random
 from collections.abc import Callable, Iterable
@@ -63,7 +64,8 @@ def pillow(data: bytes, profile: str = "pillow") -> Pixels | None:
         image = Image.open(io.BytesIO(data))
         image.load()
         if profile == "vllm":
-            image = ImageOps.exif_transpose(image)
+            with contextlib.suppress(Exception):  # vLLM overlooks metadata that cannot be read
+                image = ImageOps.exif_transpose(image)
         transparent = image.mode in {"RGBA", "LA", "PA"} or "transparency" in image.info
         if profile in {"hf", "vllm"} and transparent:
             rgba = image.convert("RGBA")
@@ -74,7 +76,7 @@ def pillow(data: bytes, profile: str = "pillow") -> Pixels | None:
             white.paste(rgba, mask=rgba.split()[3])
             return np.array(white)
         return np.array(image.convert("RGB"))
-    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError):
+    except Exception:  # some refusals are TypeErrors and AssertionErrors
         return None
 
 

@@ -15,7 +15,7 @@ namespace mmcpp::codec {
 namespace {
 
 Status CheckSize(const BmpHeader& header) {
-  if (header.height > INT_MAX || header.width > INT_MAX / 32 - 7) {
+  if (header.height > INT_MAX || header.width > INT_MAX) {
     return LimitExceeded("bmp: " + std::to_string(header.height) + "x" +
                          std::to_string(header.width) + " (height x width) is too large");
   }
@@ -269,6 +269,9 @@ Result<ImageInfo> ReadBmpInfo(Bytes encoded) {
 Result<Image> DecodeBmp(Bytes encoded, const DecodeOptions& options) {
   MMCPP_ASSIGN(const BmpHeader header, ReadBmpHeader(encoded));
   MMCPP_TRY(CheckSize(header));
+  if (header.width > INT_MAX / 32 - 7) {  // where Pillow's arithmetic ends, too
+    return LimitExceeded("bmp: rows of " + std::to_string(header.width) + " pixels");
+  }
   return header.rle ? ReadRle(encoded, header) : ReadRaw(encoded, header, options);
 }
 

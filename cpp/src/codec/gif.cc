@@ -168,7 +168,9 @@ Result<Header> ReadHeader(Reader* reader) {
 Result<Palette> ColorsOf(const Header& header, const DecodeOptions& options) {
   const int transparent = header.frame.transparent;
   const Bytes& colors = header.shown_palette;
-  if (options.alpha != AlphaMode::kDrop && transparent >= 0 && header.is_gray && !colors.empty()) {
+  // Pillow cannot bring this to RGBA, unless it has copied the picture before, as vLLM lets it.
+  if (options.alpha == AlphaMode::kComposite && transparent >= 0 && header.is_gray &&
+      !colors.empty()) {
     return CorruptInput("gif: transparency of a gray frame under a colour palette");
   }
   Palette palette;

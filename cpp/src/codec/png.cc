@@ -3,6 +3,7 @@
 // The pixel stream is inflated as a whole, since only what follows it tells whether the picture
 // counts; then each row is unfiltered and brought to RGB8 while it is in the cache.
 #include <algorithm>
+#include <array>
 #include <climits>
 #include <cstring>
 #include <optional>
@@ -17,7 +18,7 @@
 #include "codec/png_inflate.h"
 #include "codec/png_layout.h"
 #include "codec/png_rows.h"
-#include "codec/png_unfilter.h"
+#include "simd/dispatch.h"
 
 namespace mmcpp::codec {
 namespace {
@@ -118,13 +119,13 @@ Result<size_t> InflateByRow(PngChunks* chunks, const std::vector<PngPass>& passe
   return done;
 }
 
-/// Turns the inflated stream into pixels, row by row.
+/// Turns the inflated stream into pixels, a few rows at a time.
 class PixelWriter {
  public:
-  PixelWriter(const PngHeader& header, PngRows* rows, uint8_t* pixels)
-      : header_(header), rows_(rows), pixels_(pixels) {}
+  PixelWriter(const PngHeader& header, const simd::Kernels* kernels, PngRows* rows, uint8_t* pixels)
+      : header_(header), kernels_(kernels), rows_(rows), pixels_(pixels) {}
 
-  /// `stream` may lie in the memory of the pixels if every row stands behind its place there.
+  /// `stream` may lie in the memory of the pixels; see Memory.
   Status Write(Bytes stream, const std::vector<PngPass>& passes) {
     const bool in_part = header_.region && (header_.region->height < header_.height ||
                                             header_.region->width < header_.width);
@@ -132,8 +133,11 @@ class PixelWriter {
       for (size_t y = 0; y < header_.height; ++y) rows_->ToRgb(nullptr, header_.width, At(y, 0));
     }
     for (const PngPass& pass : passes) {
-      MMCPP_ASSIGN(const size_t used, WritePass(stream, pass));
-      stream = stream.subspan(used, stream.size() - used);
+      const size_t row_size = pass.row_bytes + 1;
+      const size_t present = std::min(pass.height, stream.size() / row_size);
+      MMCPP_TRY(WriteRows(stream.subspan(0, present * row_size), pass));
+      stream = stream.subspan(present * row_size, stream.size() - present * row_size);
+      for (size_t y = present; y < pass.height; ++y) Put(pass, y, nullptr);
     }
     return Ok{};
   }
@@ -141,30 +145,36 @@ class PixelWriter {
  private:
   uint8_t* At(size_t y, size_t x) { return pixels_ + (y * header_.width + x) * 3; }
 
-  Result<size_t> WritePass(Bytes stream, const PngPass& pass) {
-    const size_t row_size = pass.row_bytes + 1;
-    const size_t present = std::min(pass.height, stream.size() / row_size);
-    // Rows that are RGB8 already are unfiltered where they belong, others in two spare rows.
+  Status WriteRows(Bytes stream, const PngPass& pass) {
+    const size_t row_size = pass.row_bytes + 1, count = stream.size() / row_size;
+    const size_t pixel_bytes = std::max<size_t>(rows_->bits_per_pixel() / 8, 1);
+    // Rows that are RGB8 already are unfiltered where they belong, others in spare ones.
     const bool direct = rows_->IsPlainRgb() && pass.dy == 1 && pass.width == header_.width;
-    spare_[0].assign(pass.row_bytes, 0);
-    spare_[1].resize(pass.row_bytes);
-    uint8_t* above = spare_[0].data();
-    for (size_t y = 0; y < pass.height; ++y) {
-      uint8_t* row = nullptr;
-      if (y < present) {
-        row = direct ? At(pass.y0 + y, 0) : spare_[(y + 1) % 2].data();
-        const uint8_t* filtered = stream.data() + y * row_size;
-        if (!UnfilterRow(filtered[0], filtered + 1, above, row, pass.row_bytes,
-                         std::max<size_t>(rows_->bits_per_pixel() / 8, 1))) {
-          return CorruptInput("png: row " + std::to_string(y) + " of " +
+    spare_.assign(pass.row_bytes * (direct ? 1 : simd::kPngRows + 1), 0);
+    uint8_t* above = spare_.data();
+    std::array<const uint8_t*, simd::kPngRows> filtered;
+    std::array<uint8_t*, simd::kPngRows> rows;
+    for (size_t y = 0; y < count; y += simd::kPngRows) {
+      const size_t group = std::min<size_t>(simd::kPngRows, count - y);
+      for (size_t i = 0; i < group; ++i) {
+        filtered[i] = stream.data() + (y + i) * row_size;
+        rows[i] = direct ? At(pass.y0 + y + i, 0) : spare_.data() + (i + 1) * pass.row_bytes;
+        if (filtered[i][0] > 4) {
+          return CorruptInput("png: row " + std::to_string(y + i) + " of " +
                               std::to_string(pass.height) + " has filter " +
-                              std::to_string(filtered[0]));
+                              std::to_string(filtered[i][0]));
         }
-        above = row;
       }
-      if (row == nullptr || !direct) Put(pass, y, row);
+      kernels_->png_unfilter(group, pass.row_bytes, pixel_bytes, filtered.data(), above,
+                             rows.data());
+      if (direct) {
+        above = rows[group - 1];
+        continue;
+      }
+      for (size_t i = 0; i < group; ++i) Put(pass, y + i, rows[i]);
+      std::memcpy(above, rows[group - 1], pass.row_bytes);
     }
-    return present * row_size;
+    return Ok{};
   }
 
   void Put(const PngPass& pass, size_t y, const uint8_t* row) {
@@ -181,9 +191,10 @@ class PixelWriter {
   }
 
   const PngHeader& header_;
+  const simd::Kernels* kernels_;
   PngRows* rows_;
   uint8_t* pixels_;
-  std::vector<uint8_t> spare_[2];
+  std::vector<uint8_t> spare_;  // the row above a group of rows, and the group
   std::vector<uint8_t> rgb_;
 };
 
@@ -191,17 +202,31 @@ class PixelWriter {
 struct Memory {
   Buffer buffer;  // of the stream, and of the pixels too if `shared`
   uint8_t* stream = nullptr;
+  size_t stream_size = 0;
   bool shared = false;
 
-  static Result<Memory> Allocate(size_t stream_size, size_t pixel_size, bool may_share) {
+  /// Shared memory starts with the pixels and ends with the stream. Pixels are written in order, a
+  /// group of rows after the group was read, and never reach a row of the stream before its turn:
+  /// where rows of the stream are the shorter ones, because both end together; where they are the
+  /// longer ones, because the stream starts a group later.
+  static Result<Memory> Allocate(const PngHeader& header, const std::vector<PngPass>& passes) {
     Memory memory;
-    // A row is copied before its pixels are written and rows go forward, so a stream that ends
-    // where the pixels end, or starts where they start and is longer, is never overwritten unread.
+    size_t stream_size = 0;
+    for (const PngPass& pass : passes) stream_size += pass.height * (pass.row_bytes + 1);
+    const size_t rgb_bytes = size_t{header.width} * 3;
+    const size_t pixel_size = rgb_bytes * header.height;
+    const PngPass& first = passes.front();
+    const bool in_order =
+        first.dx == 1 && first.height == header.height && first.width == header.width;
+    const size_t lead = first.row_bytes + 1 > rgb_bytes
+                            ? rgb_bytes * std::min<size_t>(first.height, simd::kPngRows)
+                            : 0;
     // Much longer streams would stay with the picture as waste.
-    memory.shared = may_share && stream_size <= pixel_size + pixel_size / 2;
-    const size_t size = memory.shared ? std::max(stream_size, pixel_size) : stream_size;
+    memory.shared = in_order && stream_size + lead <= pixel_size * 2;
+    const size_t size = memory.shared ? std::max(stream_size + lead, pixel_size) : stream_size;
     MMCPP_ASSIGN(memory.buffer, Buffer::Allocate(size));
     memory.stream = memory.buffer.data() + (size - stream_size);
+    memory.stream_size = stream_size;
     return memory;
   }
 };
@@ -245,18 +270,13 @@ Result<Image> DecodePng(Bytes encoded, const DecodeOptions& options) {
     return CorruptInput("png: an animation whose first frame is empty");
   }
   const std::vector<PngPass> passes = PngPasses(header);
-  size_t stream_size = 0;
-  for (const PngPass& pass : passes) stream_size += pass.height * (pass.row_bytes + 1);
-  const size_t pixel_size = size_t{header.height} * header.width * 3;
-
-  const bool may_share = passes.size() == 1 && passes[0].dx == 1 && !header.region;
-  MMCPP_ASSIGN(Memory memory, Memory::Allocate(stream_size, pixel_size, may_share));
-  size_t present = stream_size;
+  MMCPP_ASSIGN(Memory memory, Memory::Allocate(header, passes));
+  size_t present = memory.stream_size;
   bool sound = false;
   {
     Buffer joined;
     const std::optional<Bytes> data = chunks.AllData(&joined);
-    sound = data && InflateExactly(*data, memory.stream, stream_size);
+    sound = data && InflateExactly(*data, memory.stream, present);
   }
   if (sound) {
     chunks.SkipData();
@@ -267,6 +287,7 @@ Result<Image> DecodePng(Bytes encoded, const DecodeOptions& options) {
   header.transparency = chunks.header().transparency;  // nothing else counts after the pixels
 
   MMCPP_ASSIGN(PngRows rows, PngRows::Create(header, options));
+  MMCPP_ASSIGN(const simd::Kernels* const kernels, simd::ActiveKernels());
   Image image;
   uint8_t* pixels = memory.buffer.data();
   if (!memory.shared) {
@@ -274,7 +295,7 @@ Result<Image> DecodePng(Bytes encoded, const DecodeOptions& options) {
                  Image::Allocate(static_cast<int>(header.height), static_cast<int>(header.width)));
     pixels = image.data();
   }
-  MMCPP_TRY(PixelWriter(header, &rows, pixels).Write({memory.stream, present}, passes));
+  MMCPP_TRY(PixelWriter(header, kernels, &rows, pixels).Write({memory.stream, present}, passes));
   if (!memory.shared) return image;
   return Image::Adopt(std::move(memory.buffer), static_cast<int>(header.height),
                       static_cast<int>(header.width));

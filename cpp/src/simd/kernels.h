@@ -83,10 +83,18 @@ struct Kernels {
                     void* dst);
   void (*map_to_16)(const struct ByteTable* table, const uint8_t* src, size_t n, size_t copies,
                     void* dst);
+
+  /// Undoes PNG's row filters on `rows` rows of `bytes` bytes, the pixels of pixel_bytes (1, 2, 3,
+  /// 4, 6 or 8) each. src[y] is a filter byte, 0 to 4, and the filtered row; above is the finished
+  /// row before the first. kPngRows rows at once cost least. dst overlaps neither src nor above.
+  void (*png_unfilter)(size_t rows, size_t bytes, size_t pixel_bytes, const uint8_t* const* src,
+                       const uint8_t* above, uint8_t* const* dst);
 };
 
 /// Rows that the horizontal kernel is best given at once.
 enum { kResampleRows = 16 };
+/// The same of png_unfilter.
+enum { kPngRows = 16 };
 
 extern const struct Kernels kScalarKernels;
 #if MMCPP_SIMD && defined(__x86_64__)

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "simd/kernels.h"
+#include "simd/kernels_png.h"
 
 MMCPP_TARGET_BEGIN("avx2")
 
@@ -496,6 +497,7 @@ const Kernels kAvx2Kernels = {
     SplitRgb8,
     MapTo32,
     MapTo16,
+    PngUnfilterAvx2,
 };
 }  // namespace mmcpp::simd
 #endif

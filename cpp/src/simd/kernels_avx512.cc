@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "simd/kernels.h"
+#include "simd/kernels_png.h"
 
 MMCPP_TARGET_BEGIN("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vnni")
 
@@ -502,6 +503,7 @@ const Kernels kAvx512Kernels = {
     SplitRgb8,
     MapTo32,
     MapTo16,
+    PngUnfilterAvx2,
 };
 }  // namespace mmcpp::simd
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "simd/kernels.h"
+#include "simd/kernels_png.h"
 
 namespace mmcpp::simd {
 namespace {
@@ -83,8 +84,8 @@ void MapTo16(const ByteTable* table, const uint8_t* src, size_t n, size_t copies
 }  // namespace
 
 const Kernels kScalarKernels = {
-    "scalar",           nullptr,   nullptr, nullptr, nullptr, ResampleHorizontalRgb8,
-    ResampleVerticalU8, SplitRgb8, MapTo32, MapTo16,
+    "scalar",           nullptr,   nullptr, nullptr, nullptr,           ResampleHorizontalRgb8,
+    ResampleVerticalU8, SplitRgb8, MapTo32, MapTo16, PngUnfilterScalar,
 };
 
 }  // namespace mmcpp::simd

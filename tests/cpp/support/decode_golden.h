@@ -57,8 +57,10 @@ inline int CheckGoldenPictures(const std::string& vectors, const std::string& fo
     EXPECT_EQ(info->orientation, want.at("orientation"));
     for (const auto& [profile, digest] : want.at("rgb").items()) {
       const auto image = DecodeImage(bytes, DecodeProfile(profile).value());
-      EXPECT_TRUE(image.ok()) << profile << ": " << image.error().message;
-      EXPECT_EQ(image.ok() ? Digest(*image) : "", digest) << profile;
+      const std::string message = image.ok() ? "" : image.error().message;
+      const std::string expected =
+          digest.is_null() ? "" : digest.get<std::string>();  // null: refused
+      EXPECT_EQ(image.ok() ? Digest(*image) : "", expected) << profile << ": " << message;
     }
   }
   return count;
