@@ -123,9 +123,6 @@ simd::ResampleAxis AxisWeights::View() const {
 Result<AxisWeights> MakeAxisWeights(int in_size, int out_size, Filter filter,
                                     Convention convention) {
   const bool aten = convention == Convention::kAtenU8;
-  if (aten && (filter == Filter::kBox || filter == Filter::kHamming)) {
-    return InvalidArgument("resize: aten_u8 has the filters bilinear, bicubic and lanczos only");
-  }
   const FilterShape shape = ShapeOf(filter);
   const double scale = static_cast<double>(in_size) / out_size;
   const double widest = std::ceil(shape.support * std::max(scale, 1.0)) * 2 + 1;

@@ -23,8 +23,8 @@ struct AxisWeights {
   simd::ResampleAxis View() const;
 };
 
-/// kInvalidArgument for a filter that the convention does not have; kLimitExceeded for a table of
-/// more than 2^28 weights, where Pillow gives MemoryError. Sizes must be positive.
+/// The convention must have the filter and sizes must be positive. kLimitExceeded for a table of
+/// more than 2^28 weights, where Pillow gives MemoryError.
 Result<AxisWeights> MakeAxisWeights(int in_size, int out_size, Filter filter,
                                     Convention convention);
 

@@ -41,6 +41,13 @@ bool VerticalFirst(int in_height, int in_width, int out_height, int out_width) {
   return fewer_rows > 0 && fewer_rows > 2 * fewer_columns;
 }
 
+Status CheckFilter(Filter filter, Convention convention) {
+  if (convention == Convention::kAtenU8 && (filter == Filter::kBox || filter == Filter::kHamming)) {
+    return InvalidArgument("resize: aten_u8 has the filters bilinear, bicubic and lanczos only");
+  }
+  return Ok{};
+}
+
 Status CheckSizes(int in_height, int in_width, int out_height, int out_width) {
   if (in_height <= 0 || in_width <= 0) {
     return InvalidArgument("resize: empty image of " + std::to_string(in_height) + "x" +
@@ -69,6 +76,7 @@ simd::ResampleAxis PreparedAxis::View() const {
 
 Result<Resampler> Resampler::Make(int in_height, int in_width, int out_height, int out_width,
                                   Filter filter, Convention convention) {
+  MMCPP_TRY(CheckFilter(filter, convention));
   MMCPP_TRY(CheckSizes(in_height, in_width, out_height, out_width));
   Resampler r;
   MMCPP_ASSIGN(r.kernels_, simd::ActiveKernels());

@@ -30,6 +30,9 @@ TableList Detect() {
     list.Add(&kAvx512Kernels);
   }
 #endif
+#if MMCPP_SIMD && defined(__aarch64__)
+  list.Add(&kNeonKernels);
+#endif
   return list;
 }
 

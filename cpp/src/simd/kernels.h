@@ -101,5 +101,8 @@ extern const struct Kernels kScalarKernels;
 extern const struct Kernels kAvx2Kernels;
 extern const struct Kernels kAvx512Kernels;  // avx512f, bw, dq, vl, vbmi, vnni
 #endif
+#if MMCPP_SIMD && defined(__aarch64__)
+extern const struct Kernels kNeonKernels;
+#endif
 
 }  // namespace mmcpp::simd

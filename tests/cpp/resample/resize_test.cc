@@ -97,7 +97,10 @@ TEST(Resize, Errors) {
   EXPECT_EQ(code(View(pixels, 0, 4), 3, 4), ErrorCode::kInvalidArgument);
   EXPECT_EQ(code(image, 0, 4), ErrorCode::kInvalidArgument);
   EXPECT_EQ(code(image, 3, -4), ErrorCode::kInvalidArgument);
-  EXPECT_EQ(code(image, 5, 5, Filter::kBox, Convention::kAtenU8), ErrorCode::kInvalidArgument);
+  for (const Filter filter : {Filter::kBox, Filter::kHamming}) {
+    EXPECT_EQ(code(image, 5, 5, filter, Convention::kAtenU8), ErrorCode::kInvalidArgument);
+    EXPECT_EQ(code(image, 3, 4, filter, Convention::kAtenU8), ErrorCode::kInvalidArgument);
+  }
   EXPECT_EQ(code(image, 3, most), ErrorCode::kLimitExceeded);
   EXPECT_EQ(code(image, most, 4), ErrorCode::kLimitExceeded);
   EXPECT_EQ(code(image, most, most), ErrorCode::kLimitExceeded);
