@@ -143,8 +143,8 @@ struct Wave {
   static void EdgeStep(const Wave* w, Diagonal* diagonal, size_t t) {
     uint8_t filtered[16] = {}, next_above[16] = {}, pixels[16];
     const size_t width = w->bytes / kPixelBytes;
-    for (size_t r = 0; r < w->rows; ++r) {
-      if (t >= r && t - r < width) {
+    for (size_t r = 0; r < size_t{kLanes}; ++r) {  // rows is at most that, which GCC cannot see
+      if (r < w->rows && t >= r && t - r < width) {
         memcpy(filtered + r * kLaneBytes, w->src[r] + (t - r) * kPixelBytes, kPixelBytes);
       }
     }
@@ -153,8 +153,8 @@ struct Wave {
         Step<kMix>(w, *diagonal, _mm_loadu_si128(reinterpret_cast<const __m128i*>(filtered)),
                    _mm_loadu_si128(reinterpret_cast<const __m128i*>(next_above)));
     _mm_storeu_si128(reinterpret_cast<__m128i*>(pixels), diagonal->pixels);
-    for (size_t r = 0; r < w->rows; ++r) {
-      if (t >= r && t - r < width) {
+    for (size_t r = 0; r < size_t{kLanes}; ++r) {
+      if (r < w->rows && t >= r && t - r < width) {
         memcpy(w->dst[r] + (t - r) * kPixelBytes, pixels + r * kLaneBytes, kPixelBytes);
       }
     }
