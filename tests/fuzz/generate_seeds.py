@@ -14,10 +14,10 @@ import struct
 import subprocess
 from pathlib import Path
 
+import seeds_lossless
 from PIL import Image
 
 import jpeg_writer
-import seeds_lossless
 from pictures import encode, picture, pillow
 
 HERE = Path(__file__).resolve().parent

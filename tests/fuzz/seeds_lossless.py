@@ -58,7 +58,7 @@ def pngs() -> dict[str, bytes]:
         "orientation_junk": png.chunk(b"eXIf", b"MM\0*junk"),
         "orientation_text": text(b"Raw profile type exif", profile),
         "orientation_ztxt": png.chunk(b"zTXt", b"Raw profile type exif\0\0" + zlib.compress(profile)),
-        "orientation_xmp": png.chunk(b"iTXt", b"XML:com.adobe.xmp\0\0\0\0\0<x tiff:Orientation=\"8\"/>"),
+        "orientation_xmp": png.chunk(b"iTXt", b'XML:com.adobe.xmp\0\0\0\0\0<x tiff:Orientation="8"/>'),
         "text_bomb": png.chunk(b"zTXt", b"k\0\0" + zlib.compress(bytes(3 << 20))),
         "profile_bomb": png.chunk(b"iCCP", b"k\0\0" + zlib.compress(bytes((1 << 20) + 1))),
         "profile": png.chunk(b"iCCP", b"k\0\0" + zlib.compress(b"profile" * 20)),
@@ -80,10 +80,19 @@ def pngs() -> dict[str, bytes]:
     rows = png.stream_of(rgb)
     row = len(rows) // HEIGHT
     files |= {
-        "animated": png.write(replace(rgb, before=(animation, frame(0, HEIGHT, WIDTH, 0, 0)), after=(frame(1, 9, 11, 0, 0), more))),
+        "animated": png.write(
+            replace(rgb, before=(animation, frame(0, HEIGHT, WIDTH, 0, 0)), after=(frame(1, 9, 11, 0, 0), more))
+        ),
         "animated_in_part": png.write(replace(rgb, before=(animation, frame(0, 4, 5, 2, 3))), small),
-        "animated_in_part_palette": png.write(replace(paletted, before=(frame(0, 4, 5, 2, 3),)), zlib.compress(png.stream_of(replace(paletted, height=4, width=5)))),
-        "fdat_alone": png.SIGNATURE + png.header(rgb) + frame(0, 9, 11, 0, 0) + png.chunk(b"fdAT", struct.pack(">I", 1) + stream) + png.chunk(b"IEND"),
+        "animated_in_part_palette": png.write(
+            replace(paletted, before=(frame(0, 4, 5, 2, 3),)),
+            zlib.compress(png.stream_of(replace(paletted, height=4, width=5))),
+        ),
+        "fdat_alone": png.SIGNATURE
+        + png.header(rgb)
+        + frame(0, 9, 11, 0, 0)
+        + png.chunk(b"fdAT", struct.pack(">I", 1) + stream)
+        + png.chunk(b"IEND"),
         "split": png.write(replace(rgb, split=(0, 2, 7, 0, 30))),
         "one_pixel": png.write(png.Png(1, 1)),
         "stored": png.write(replace(rgb, level=0)),

@@ -72,7 +72,7 @@ def rle(bmp: Bmp, *, sound: bool = True) -> bytes:
     source = random.Random(bmp.seed)
     four = bmp.compression == RLE4
     out = bytearray()
-    for row in range(bmp.height):
+    for _row in range(bmp.height):
         x = 0
         while x < bmp.width:
             left = bmp.width - x

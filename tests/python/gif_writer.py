@@ -121,7 +121,9 @@ def image(frame: Frame, data: bytes | None = None) -> bytes:
         out = control(disposal=frame.disposal, transparent=frame.transparent)
     out += b"," + struct.pack("<HHHHB", frame.x, frame.y, frame.width, frame.height, flags) + (frame.palette or b"")
     if data is None:
-        codes = lzw(pixels_of(frame), frame.bits, end=frame.end, clear_every=frame.clear_every, table_size=frame.table_size)
+        codes = lzw(
+            pixels_of(frame), frame.bits, end=frame.end, clear_every=frame.clear_every, table_size=frame.table_size
+        )
         data = blocks(codes, frame.block, terminator=frame.terminator)
     return out + bytes([frame.bits]) + data
 

@@ -84,7 +84,7 @@ def ours(data: bytes, profile: mmcpp.image.Profile = "pillow") -> Pixels | None:
     """What the library sees; None where it refuses in one of the ways a picture can be refused."""
     try:
         return mmcpp.decode_image(data, profile=profile)
-    except mmcpp.MmError as error:
+    except ValueError as error:  # an MmError, or of no bytes at all a plain one
         assert str(error)
         return None
 
