@@ -190,7 +190,7 @@ TEST(DecodePng, PromisesCostNoMemory) {
     return usage.ru_maxrss;  // KiB
   };
   const ByteVector bomb = PngFile(PngHeaderChunk(13000, 13000, 16, 6), {}, {0, 1, 2});
-  const long before = peak();
+  [[maybe_unused]] const long before = peak();
   EXPECT_EQ(DecodePng(bomb, {}).error().code, ErrorCode::kCorruptInput);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // these keep books of memory
   EXPECT_LT(peak() - before, 64 << 10);
