@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "simd/kernels.h"
+#include "simd/kernels_png.h"
 
 namespace mmcpp::simd {
 namespace {
@@ -339,8 +340,17 @@ void MapTo16(const ByteTable* table, const uint8_t* src, size_t n, size_t copies
 }  // namespace
 
 const Kernels kNeonKernels = {
-    "neon",    PackedBytes, Pack,    PackedBytes, Pack, ResampleHorizontalRgb8, ResampleVerticalU8,
-    SplitRgb8, MapTo32,     MapTo16,
+    "neon",
+    PackedBytes,
+    Pack,
+    PackedBytes,
+    Pack,
+    ResampleHorizontalRgb8,
+    ResampleVerticalU8,
+    SplitRgb8,
+    MapTo32,
+    MapTo16,
+    PngUnfilterScalar,
 };
 
 }  // namespace mmcpp::simd
