@@ -62,7 +62,7 @@ size_t AlignmentOf(size_t size) { return size < kHugeFrom ? Buffer::kAlignment :
 
 }  // namespace
 
-Buffer::~Buffer() { ::operator delete (data_, std::align_val_t{kAlignment}); }
+Buffer::~Buffer() { ::operator delete (data_, std::align_val_t{AlignmentOf(size_)}); }
 
 Buffer::Buffer(Buffer&& other) noexcept
     : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
