@@ -70,7 +70,10 @@ Error Damaged(VP8StatusCode status, size_t size) {
   const char* what = "damaged bit stream";
   switch (status) {
     case VP8_STATUS_OUT_OF_MEMORY:
-      return {ErrorCode::kOutOfMemory, "webp: out of memory"};
+      // From libwebp 1.3 on this is what a damaged alpha plane gives too, and a file must not be able
+      // to look like a failure of this machine.
+      what = "damaged bit stream, or no memory for it";
+      break;
     case VP8_STATUS_NOT_ENOUGH_DATA:
       what = "frame ends early";
       break;
