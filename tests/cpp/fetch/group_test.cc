@@ -18,6 +18,7 @@ namespace {
 
 using test::Connection;
 using test::HttpServer;
+using test::Shared;
 
 std::string Path(const std::string& head) {
   const size_t start = head.find(' ') + 1;
@@ -117,9 +118,9 @@ TEST(Group, RedirectLoopsEnd) {
 }
 
 TEST(Group, ARedirectIsJudgedLikeAFirstUrl) {
-  std::string location;
+  Shared<std::string> location;
   HttpServer victim([](const std::string&, Connection& c) { c.SendBody("victim"); }, "127.0.0.2");
-  HttpServer server([&location](const std::string&, Connection& c) { c.Redirect(location); });
+  HttpServer server([&location](const std::string&, Connection& c) { c.Redirect(location.get()); });
   TestWorld world;
   world.policy.allowed_networks = {"127.0.0.1"};
   world.resolve = [](const std::string& host) -> Result<std::vector<IpAddress>> {

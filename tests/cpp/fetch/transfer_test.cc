@@ -14,6 +14,7 @@ namespace {
 
 using test::Connection;
 using test::HttpServer;
+using test::Shared;
 
 TEST(Transfer, SendsOnePlainGet) {
   HttpServer server([](const std::string&, Connection& c) { c.SendBody("body"); });
@@ -37,9 +38,9 @@ TEST(Transfer, SendsCredentialsOfTheUrl) {
 }
 
 TEST(Transfer, TakesEveryKindOfBody) {
-  std::string reply;
+  Shared<std::string> reply;
   HttpServer server([&reply](const std::string&, Connection& c) {
-    c.Send(reply);
+    c.Send(reply.get());
     c.Close();
   });
   const std::string gzip(
@@ -68,9 +69,9 @@ TEST(Transfer, TakesEveryKindOfBody) {
 }
 
 TEST(Transfer, RefusesWhatIsNotWhole) {
-  std::string reply;
+  Shared<std::string> reply;
   HttpServer server([&reply](const std::string&, Connection& c) {
-    c.Send(reply);
+    c.Send(reply.get());
     c.Close();
   });
   for (const std::string& text : {
@@ -91,9 +92,9 @@ TEST(Transfer, RefusesWhatIsNotWhole) {
 }
 
 TEST(Transfer, StatusesThatAreNoSuccessAreNamed) {
-  int status = 0;
+  Shared<int> status;
   HttpServer server([&status](const std::string&, Connection& c) {
-    c.Send("HTTP/1.1 " + std::to_string(status) + " X\r\nContent-Length: 3\r\n\r\nbad");
+    c.Send("HTTP/1.1 " + std::to_string(status.get()) + " X\r\nContent-Length: 3\r\n\r\nbad");
   });
   for (int s : {300, 304, 305, 400, 401, 403, 404, 407, 408, 410, 429, 500, 502, 503}) {
     status = s;
@@ -103,11 +104,11 @@ TEST(Transfer, StatusesThatAreNoSuccessAreNamed) {
 }
 
 TEST(Transfer, LimitIsExactWhetherTheLengthIsToldOrNot) {
-  size_t size = 0;
-  bool tell = false;
+  Shared<size_t> size;
+  Shared<bool> tell;
   HttpServer server([&](const std::string&, Connection& c) {
-    const std::string body(size, 'x');
-    if (tell) {
+    const std::string body(size.get(), 'x');
+    if (tell.get()) {
       c.SendBody(body);
     } else {
       c.Send("HTTP/1.1 200 OK\r\n\r\n" + body);
@@ -119,7 +120,7 @@ TEST(Transfer, LimitIsExactWhetherTheLengthIsToldOrNot) {
   for (bool told : {false, true}) {
     tell = told;
     size = 300'000;
-    EXPECT_EQ(world.Fetch(server.Url()).size(), size);
+    EXPECT_EQ(world.Fetch(server.Url()).size(), 300'000u);
     size = 300'001;
     EXPECT_EQ(world.Fetch(server.Url()), "limit_exceeded: fetch: more than 300000 bytes");
   }

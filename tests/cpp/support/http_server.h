@@ -18,6 +18,26 @@
 
 namespace mmcpp::test {
 
+/// A value that the test sets and handlers read.
+template <class T>
+class Shared {
+ public:
+  Shared() = default;
+  explicit Shared(T value) : value_(std::move(value)) {}
+  void operator=(T value) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    value_ = std::move(value);
+  }
+  T get() const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return value_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  T value_{};
+};
+
 /// One accepted connection, as the handler sees it.
 class Connection {
  public:
