@@ -41,6 +41,7 @@ def test_a_narrow_terminal_gets_paragraphs(monkeypatch):
 
 
 def test_progress_passes_steps_on_and_draws_for_a_terminal_alone(capsys, monkeypatch):
+    monkeypatch.setenv("TERM", "xterm")  # nothing is drawn on a dumb one
     assert list(output.progress(iter("abc"), 3)) == ["a", "b", "c"]
     assert capsys.readouterr().err == ""
     screen = io.StringIO()
