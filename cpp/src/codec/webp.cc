@@ -70,8 +70,8 @@ Error Damaged(VP8StatusCode status, size_t size) {
   const char* what = "damaged bit stream";
   switch (status) {
     case VP8_STATUS_OUT_OF_MEMORY:
-      // From libwebp 1.3 on this is what a damaged alpha plane gives too, and a file must not be able
-      // to look like a failure of this machine.
+      // From libwebp 1.3 on a damaged alpha plane gives this too, and no file may look like a
+      // failure of the machine.
       what = "damaged bit stream, or no memory for it";
       break;
     case VP8_STATUS_NOT_ENOUGH_DATA:
