@@ -92,5 +92,6 @@ void BindFamilies(py::module_& m);
 void BindPrompt(py::module_& m);
 void BindDriver(py::module_& m);
 void BindSource(py::module_& m);
+void BindFetch(py::module_& m);
 
 }  // namespace mmcpp::bindings

@@ -13,4 +13,5 @@ PYBIND11_MODULE(_mmcpp, m, pybind11::mod_gil_not_used()) {
   mmcpp::bindings::BindPrompt(m);
   mmcpp::bindings::BindDriver(m);
   mmcpp::bindings::BindSource(m);
+  mmcpp::bindings::BindFetch(m);
 }

@@ -15,6 +15,7 @@ except ImportError as error:
     ) from error
 
 from mmcpp.errors import DecodeError, FetchError, LimitError, MmError, UnsupportedError
+from mmcpp.fetching import FetchPolicy, fetch, fetch_all
 from mmcpp.hashing import content_digest, content_hash
 from mmcpp.image import ImageInfo, decode_image, image_info, resize
 from mmcpp.info import BuildInfo, build_info
@@ -28,6 +29,7 @@ __all__ = [
     "DecodeError",
     "DecodeLimits",
     "FetchError",
+    "FetchPolicy",
     "ImageInfo",
     "ImageProcessor",
     "Item",
@@ -45,6 +47,8 @@ __all__ = [
     "content_digest",
     "content_hash",
     "decode_image",
+    "fetch",
+    "fetch_all",
     "image_info",
     "resize",
 ]

@@ -6,7 +6,7 @@ the order of passes up to Pillow 12 unless the spec's ``pillow_generation`` says
 pictures get the crate's size rule, not transformers'.
 
 Differences, all on purpose: those of ``mmcpp.common``; of several bad pictures the first in order is
-reported; ``merge_size`` 0 is a ValueError where the crate panics; ``images`` takes no source strings.
+reported; ``merge_size`` 0 is a ValueError where the crate panics.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ import numpy as np
 import numpy.typing as npt
 
 from mmcpp import _mmcpp
-from mmcpp.common import int64, to_bytes, unsigned, with_message
+from mmcpp.common import fetch_bytes, int64, to_bytes, unsigned, with_message
 from mmcpp.errors import MmError
+from mmcpp.fetching import FetchPolicy
 
 __all__ = ["mrope_image_only_py", "preprocess", "process_mm", "smart_resize_py"]
 
@@ -123,7 +124,11 @@ def mrope_image_only_py(
 
 
 def process_mm(
-    input_ids: Sequence[int] | None, images: Sequence[Sequence[int]], spec_json: str
+    input_ids: Sequence[int] | None,
+    images: Sequence[Sequence[int] | str],
+    spec_json: str,
+    *,
+    policy: FetchPolicy | None = None,
 ) -> tuple[
     list[int],
     npt.NDArray[np.float32],
@@ -137,8 +142,9 @@ def process_mm(
 
     Args:
         input_ids: the prompt, with one placeholder a picture.
-        images: encoded bytes of each.
+        images: encoded bytes of each, or a source for ``common.fetch_bytes``.
         spec_json: with the key ``family``.
+        policy: for the sources; without one any file is read and any host asked, as the crate does.
 
     Returns:
         ``(input_ids, features of all pictures float32 flat, grids (t, h, w), content hashes,
@@ -152,13 +158,15 @@ def process_mm(
     if isinstance(images, (str, bytes, bytearray)) or not isinstance(images, (Sequence, np.ndarray)):
         name = "'None'" if images is None else f"'{type(images).__name__}' object"
         raise TypeError(f"{name} is not an instance of 'Sequence'")
-    if any(isinstance(image, str) for image in images):
-        raise TypeError("images: source strings are not taken; pass the bytes")
-    media = [to_bytes(image) for image in images]
+    media = [image if isinstance(image, str) else to_bytes(image) for image in images]
     if input_ids is None:
         raise ValueError("native parity API requires input_ids")
     ids = np.array([int64(token) for token in input_ids], dtype=np.int64)
     family = _family(spec_json, {}, "mm spec: ")
+    if len(ids):  # else the request is refused before a source is asked for
+        media = [fetch_bytes(item, policy=policy) if isinstance(item, str) else item for item in media]
+    else:
+        media = [b"" for _ in media]
     try:
         result = _mmcpp.process(family, ids, media, "float32", "sglang", None, _LIMITS)
     except ValueError as error:

@@ -168,3 +168,89 @@ def test_base64():
     assert common.base64_decode("") == b""
     with pytest.raises(TypeError, match="'bytes' object is not an instance of 'str'"):
         common.base64_decode(b"aa==")
+
+
+def fetch_error(source, **options):
+    with pytest.raises(ValueError) as caught:
+        common.fetch_bytes(source, **options)
+    return str(caught.value)
+
+
+def test_fetch_bytes_takes_every_form_of_the_crate(tmp_path):
+    path = tmp_path / "a%20b.bin"
+    path.write_bytes(b"hello")
+    for source in (
+        str(path),
+        f"file://{path}",
+        "aGVsbG8=",
+        "data:,aGVsbG8=",
+        "data:text/plain,aGVsbG8=",
+        "\u2003aGVsbG8=\n",
+    ):
+        assert common.fetch_bytes(source) == b"hello"
+    for source in ("", "  ", "data:,", "/dev/null"):
+        assert common.fetch_bytes(source) == b""
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("data:", "malformed data: URL"),
+        ("data:x", "malformed data: URL"),
+        ("aGVsbG8", "base64 decode: Invalid padding"),
+        ("aGVs bG8=", "base64 decode: Invalid symbol 32, offset 4."),
+        ("\x1caGVsbG8=", "base64 decode: Invalid symbol 28, offset 0."),
+        ("DATA:,aGVsbG8=", "base64 decode: Invalid symbol 58, offset 4."),
+        ("ftp://x", "base64 decode: Invalid symbol 58, offset 3."),
+        ("data:x,y,aGVsbG8=", "base64 decode: Invalid symbol 44, offset 1."),
+        ("/nonexistent", "/nonexistent: No such file or directory (os error 2)"),
+        ("file://", ": No such file or directory (os error 2)"),
+        ("file://localhost/x", "localhost/x: No such file or directory (os error 2)"),
+        ("/tmp", "read /tmp: Is a directory (os error 21)"),
+        ("/a\0b", "/a\0b: file name contained an unexpected NUL byte"),
+        ("/dev/zero", "/dev/zero: exceeds the request media byte budget"),
+    ],
+)
+def test_fetch_bytes_says_what_the_crate_says(source, message):
+    assert fetch_error(source) == f"media fetch: {message}"
+
+
+def test_fetch_bytes_counts_base64_before_it_decodes():
+    most = 64 << 20
+    assert len(common.fetch_bytes("A" * (most // 3 * 4) + "AA==")) == most
+    assert fetch_error("A" * (most // 3 * 4 + 4)) == (
+        "media fetch: base64 payload: exceeds the request media byte budget"
+        " (decoded size 67108866 bytes, 67108864 bytes remaining)"
+    )
+
+
+def test_fetch_bytes_over_http(web_server):
+    assert common.fetch_bytes(web_server.url("/a b")) == b"/a%20b"
+    assert common.fetch_bytes(web_server.url("/redirect/4")) == b"end"
+    for path, detail in (
+        ("/status/404", "status code 404"),
+        ("/redirect/5", "Too Many Redirects: reached max redirects (5)"),
+    ):
+        url = web_server.url(path)
+        assert fetch_error(url) == f"media fetch: GET {url}: {url}: {detail}"
+    url = web_server.url("/to?file:///etc/hostname")  # where the crate panics
+    assert "leaves http and https" in fetch_error(url)
+
+
+def test_fetch_bytes_under_a_policy(tmp_path, web_server):
+    path = tmp_path / "a%20b.bin"
+    path.write_bytes(b"hello")
+    policy = mmcpp.FetchPolicy(file_roots=[tmp_path], schemes=["file", "http"], max_bytes=5)
+    assert common.fetch_bytes(str(path), policy=policy) == b"hello"
+    assert "below an allowed folder" in fetch_error("/etc/hostname", policy=policy)
+    assert "not allowed (loopback)" in fetch_error(web_server.url("/"), policy=policy)
+    assert "base64 sources are not allowed" in fetch_error("aGVsbG8=", policy=policy)
+    assert "data sources are not allowed" in fetch_error("data:,aGVsbG8=", policy=policy)
+    assert "budget (decoded size 6 bytes, 5 bytes remaining)" in fetch_error(
+        "aGVsbG8h", policy=mmcpp.FetchPolicy(max_bytes=5)
+    )
+
+
+def test_fetch_bytes_takes_strings_alone():
+    with pytest.raises(TypeError, match="^'bytes' object is not an instance of 'str'$"):
+        common.fetch_bytes(b"aGVsbG8=")

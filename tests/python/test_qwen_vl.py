@@ -1,3 +1,4 @@
+import base64
 import json
 from pathlib import Path
 
@@ -156,6 +157,20 @@ def test_process_mm_gives_everything_of_a_request():
     assert delta == expected_delta
 
 
+def test_sources_give_what_their_bytes_give(tmp_path):
+    picture = png(64, 80)
+    path = tmp_path / "a.png"
+    path.write_bytes(picture)
+    text = base64.b64encode(picture).decode()
+    expected = qwen_vl.process_mm([1, 5], [picture], TAGGED)
+    for source in (text, f"data:image/png;base64,{text}", str(path), f"file://{path}"):
+        result = qwen_vl.process_mm([1, 5], [source], TAGGED)
+        np.testing.assert_array_equal(result[1], expected[1])
+        assert result[3] == expected[3]
+    with pytest.raises(mmcpp.FetchError, match="not below an allowed folder"):
+        qwen_vl.process_mm([1, 5], [str(path)], TAGGED, policy=mmcpp.FetchPolicy())
+
+
 def test_sequences_of_all_kinds():
     expected = qwen_vl.process_mm([1, 5], [png(64, 80)], TAGGED)[0]
     assert qwen_vl.process_mm(np.array([1, 5]), (bytearray(png(64, 80)),), TAGGED)[0] == expected
@@ -188,7 +203,8 @@ def test_sequences_of_all_kinds():
         ([1, 5], b"abc", TAGGED, TypeError, "'bytes' object is not an instance of 'Sequence'"),
         ([1, 5], None, TAGGED, TypeError, "'None' is not an instance of 'Sequence'"),
         ([1, 5], [5], TAGGED, TypeError, "'int' object is not an instance of 'Sequence'"),
-        ([1, 5], ["x.png"], TAGGED, TypeError, "source strings"),
+        ([1, 5], ["x.png"], TAGGED, ValueError, "^media fetch: base64 decode: Invalid symbol 46, offset 1.$"),
+        ([], ["/nonexistent"], TAGGED, ValueError, "^multimodal request without input_ids$"),
         ([1, 5], [b"x"], TAGGED.encode(), TypeError, "'bytes' object is not an instance of 'str'"),
     ],
 )

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -85,10 +86,15 @@ class ByteBudget {
 
 /// The bytes of one source; waits for them. A source is, in this order: an http or https URL, a
 /// file URL or an absolute path, a data: URL, and otherwise base64; letter case of the scheme and
-/// blanks around the source do not matter.
+/// blanks around the source do not matter. `cancelled`, if given, is asked about ten times a second
+/// while the network is waited for; true ends the fetch.
 /// Errors: kBadSource, kFetchFailed, kForbidden, kLimitExceeded, kUnsupported (no libcurl),
 /// kInvalidArgument (the policy), kOutOfMemory. Thread-safe.
-MMCPP_EXPORT Result<Buffer> Fetch(std::string_view source, const FetchPolicy& policy = {});
+MMCPP_EXPORT Result<Buffer> Fetch(std::string_view source, const FetchPolicy& policy = {},
+                                  const std::function<bool()>& cancelled = {});
+
+/// kInvalidArgument, with what is wrong, for a policy that Fetch would not take.
+MMCPP_EXPORT Status CheckFetchPolicy(const FetchPolicy& policy);
 
 /// The sources of one request, fetched at the same time under one policy. All or nothing: the first
 /// failure ends the others. Transfers move only inside Poll and Wait, on the caller's thread; name

@@ -2,11 +2,11 @@
 #include "mmcpp/fetch.h"
 
 #include <cstdlib>
-#include <new>
 #include <utility>
 
 #include "base/ascii.h"
 #include "base/ensure.h"
+#include "base/out_of_memory.h"
 #include "fetch/group.h"
 
 namespace mmcpp {
@@ -23,9 +23,10 @@ fetch::World ThisWorld(const FetchPolicy& policy) {
   return world;
 }
 
-Error OutOfMemory() { return {ErrorCode::kOutOfMemory, "fetch: out of memory"}; }
+constexpr char kCancelled[] = "fetch: cancelled";
 
-Result<Buffer> FetchOne(std::string_view source, const FetchPolicy& policy) {
+Result<Buffer> FetchOne(std::string_view source, const FetchPolicy& policy,
+                        const std::function<bool()>& cancelled) {
   MMCPP_ASSIGN(fetch::Policy compiled, fetch::Policy::Compile(policy));
   ByteBudget budget(policy.max_bytes);
   source = TrimBlanks(source);
@@ -34,7 +35,8 @@ Result<Buffer> FetchOne(std::string_view source, const FetchPolicy& policy) {
   }
   fetch::Group group(std::move(compiled), ThisWorld(policy), &budget, 1);
   group.Add(std::string(source));
-  while (!group.Poll(std::chrono::seconds(1))) {
+  while (!group.Poll(std::chrono::milliseconds(100))) {
+    if (cancelled && cancelled()) group.Cancel(FetchFailed(kCancelled));
   }
   auto all = group.Take();
   if (all.ok()) return std::move((*all)[0]);
@@ -45,12 +47,16 @@ Result<Buffer> FetchOne(std::string_view source, const FetchPolicy& policy) {
 
 }  // namespace
 
-Result<Buffer> Fetch(std::string_view source, const FetchPolicy& policy) {
-  try {
-    return FetchOne(source, policy);
-  } catch (const std::bad_alloc&) {
-    return OutOfMemory();
-  }
+Result<Buffer> Fetch(std::string_view source, const FetchPolicy& policy,
+                     const std::function<bool()>& cancelled) {
+  return CatchOutOfMemory([&] { return FetchOne(source, policy, cancelled); });
+}
+
+Status CheckFetchPolicy(const FetchPolicy& policy) {
+  return CatchOutOfMemory([&]() -> Status {
+    MMCPP_TRY(fetch::Policy::Compile(policy));
+    return Ok{};
+  });
 }
 
 struct FetchGroup::Impl {
@@ -69,23 +75,19 @@ FetchGroup& FetchGroup::operator=(FetchGroup&&) noexcept = default;
 FetchGroup::~FetchGroup() = default;
 
 Result<FetchGroup> FetchGroup::Create(const FetchPolicy& policy, const Options& options) {
-  try {
+  return CatchOutOfMemory([&]() -> Result<FetchGroup> {
     MMCPP_ASSIGN(fetch::Policy compiled, fetch::Policy::Compile(policy));
     return FetchGroup(std::make_unique<Impl>(std::move(compiled), ThisWorld(policy), options));
-  } catch (const std::bad_alloc&) {
-    return OutOfMemory();
-  }
+  });
 }
 
 size_t FetchGroup::Start(std::string source) { return impl_->group.Add(std::move(source)); }
 
 bool FetchGroup::Poll(std::chrono::milliseconds wait) {
-  try {
-    return impl_->group.Poll(wait);
-  } catch (const std::bad_alloc&) {
-    impl_->group.Cancel(OutOfMemory());
-    return true;
-  }
+  auto done = CatchOutOfMemory([&]() -> Result<bool> { return impl_->group.Poll(wait); });
+  if (done.ok()) return *done;
+  impl_->group.Cancel(std::move(done).error());
+  return true;
 }
 
 Result<std::vector<Buffer>> FetchGroup::Wait() {
@@ -97,6 +99,6 @@ Result<std::vector<Buffer>> FetchGroup::Wait() {
   return WithContext(std::move(all).error(), which);
 }
 
-void FetchGroup::Cancel() { impl_->group.Cancel(FetchFailed("fetch: cancelled")); }
+void FetchGroup::Cancel() { impl_->group.Cancel(FetchFailed(kCancelled)); }
 
 }  // namespace mmcpp

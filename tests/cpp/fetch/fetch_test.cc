@@ -17,6 +17,7 @@ namespace {
 
 using test::Connection;
 using test::HttpServer;
+using test::Shared;
 
 FetchPolicy Loopback() {
   FetchPolicy policy;
@@ -55,14 +56,26 @@ TEST(Fetch, TheDefaultPolicyKeepsOffThisMachine) {
 
 TEST(Fetch, SixtyFourMebibytesExactly) {
   const size_t limit = size_t{64} << 20;
-  size_t size = limit;
+  Shared<size_t> size(limit);
   HttpServer server(
-      [&size](const std::string&, Connection& c) { c.SendBody(std::string(size, 'x')); });
+      [&size](const std::string&, Connection& c) { c.SendBody(std::string(size.get(), 'x')); });
   const auto whole = Fetch(server.Url(), Loopback());
   ASSERT_TRUE(whole.ok()) << whole.error().message;
   EXPECT_EQ(whole->size(), limit);
   size = limit + 1;
   EXPECT_EQ(Fetch(server.Url(), Loopback()).error().code, ErrorCode::kLimitExceeded);
+}
+
+TEST(Fetch, CanBeCancelled) {
+  HttpServer server([](const std::string&, Connection& c) {
+    c.ClosedWithin(20000);
+    c.Close();
+  });
+  int asked = 0;
+  const auto bytes = Fetch(server.Url(), Loopback(), [&asked] { return ++asked == 2; });
+  ASSERT_FALSE(bytes.ok());
+  EXPECT_EQ(bytes.error().message, "fetch: cancelled");
+  EXPECT_EQ(asked, 2);
 }
 
 TEST(Fetch, ReadsTheTimeoutVariable) {
@@ -96,6 +109,8 @@ TEST(Fetch, PoliciesThatMakeNoSenseAreTheCallersFault) {
   policy.allowed_networks = {"everything"};
   EXPECT_EQ(Fetch("data:,x", policy).error().code, ErrorCode::kInvalidArgument);
   EXPECT_EQ(FetchGroup::Create(policy).error().code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(CheckFetchPolicy(policy).error().code, ErrorCode::kInvalidArgument);
+  EXPECT_TRUE(CheckFetchPolicy({}).ok());
 }
 
 TEST(FetchGroup, GivesAllInOrder) {

@@ -22,7 +22,7 @@ void Write(const fs::path& path, const std::string& bytes) {
   std::ofstream(path, std::ios::binary) << bytes;
 }
 
-class FileTest : public testing::Test {
+class LocalFile : public testing::Test {
  protected:
   void SetUp() override {
     char name[] = "/tmp/mmcpp-file-test-XXXXXX";
@@ -69,7 +69,7 @@ class FileTest : public testing::Test {
 
 constexpr char kNotAllowed[] = "forbidden: policy: the file is not below an allowed folder";
 
-TEST_F(FileTest, ReadsBelowTheFolder) {
+TEST_F(LocalFile, ReadsBelowTheFolder) {
   const std::string root = root_.string();
   EXPECT_EQ(Read("file://" + root + "/a.png"), "inside");
   EXPECT_EQ(Read("FILE://" + root + "/a.png"), "inside");
@@ -85,7 +85,7 @@ TEST_F(FileTest, ReadsBelowTheFolder) {
   EXPECT_EQ(Read(root + "/in.png"), "inside");
 }
 
-TEST_F(FileTest, NothingOutsideByAnyRoute) {
+TEST_F(LocalFile, NothingOutsideByAnyRoute) {
   const std::string root = root_.string(), top = top_.string();
   for (const std::string& source : {
            top + "/secret.png",
@@ -110,7 +110,7 @@ TEST_F(FileTest, NothingOutsideByAnyRoute) {
   }
 }
 
-TEST_F(FileTest, NoneByDefault) {
+TEST_F(LocalFile, NoneByDefault) {
   policy_.file_roots.clear();
   EXPECT_EQ(Read(root_.string() + "/a.png"), kNotAllowed);
   policy_.file_roots = {root_.string()};
@@ -118,7 +118,7 @@ TEST_F(FileTest, NoneByDefault) {
   EXPECT_EQ(Read(root_.string() + "/a.png"), "forbidden: policy: file sources are not allowed");
 }
 
-TEST_F(FileTest, AFolderMayBeALinkAndHaveASlash) {
+TEST_F(LocalFile, AFolderMayBeALinkAndHaveASlash) {
   policy_.file_roots = {(top_ / "link").string() + "/"};
   EXPECT_EQ(Read((top_ / "link/a.png").string()), "inside");
   EXPECT_EQ(Read((top_ / "media/a.png").string()), "inside");  // where the link leads
@@ -127,7 +127,7 @@ TEST_F(FileTest, AFolderMayBeALinkAndHaveASlash) {
   EXPECT_EQ(Read((top_ / "secret.png").string()), "secret");
 }
 
-TEST_F(FileTest, RegularFilesOnly) {
+TEST_F(LocalFile, RegularFilesOnly) {
   ASSERT_EQ(mkfifo((root_ / "fifo").c_str(), 0600), 0);
   const int listener = socket(AF_UNIX, SOCK_STREAM, 0);
   sockaddr_un address{};
@@ -146,7 +146,7 @@ TEST_F(FileTest, RegularFilesOnly) {
             "fetch_failed: file: cannot be opened: Too many levels of symbolic links");
 }
 
-TEST_F(FileTest, LimitIsExact) {
+TEST_F(LocalFile, LimitIsExact) {
   Write(root_ / "large", std::string(300'000, 'x'));
   policy_.max_bytes = 300'000;
   EXPECT_EQ(Read((root_ / "large").string()).size(), 300'000u);
@@ -154,12 +154,12 @@ TEST_F(FileTest, LimitIsExact) {
   EXPECT_EQ(Read((root_ / "large").string()), "limit_exceeded: fetch: more than 299999 bytes");
 }
 
-TEST_F(FileTest, FilesWhoseSizeSaysNothingAreReadToTheEnd) {
+TEST_F(LocalFile, FilesWhoseSizeSaysNothingAreReadToTheEnd) {
   policy_.file_roots = {"/proc"};
   EXPECT_NE(Read("/proc/version").find("Linux"), std::string::npos);  // st_size is 0
 }
 
-TEST_F(FileTest, BadUrls) {
+TEST_F(LocalFile, BadUrls) {
   for (const char* source : {"file:", "file://", "file:rel", "file://rel", "file://example.com/a",
                              "file:///a%zz", "file:///a%00b"}) {
     EXPECT_EQ(Read(source).substr(0, 11), "bad_source:") << source;
