@@ -7,11 +7,20 @@
 
 namespace mmcpp::bindings {
 
+namespace {
+
+py::tuple ToTuple(const GridThw& grid) { return py::make_tuple(grid.t, grid.h, grid.w); }
+py::tuple ToTuple(const TileGrid& grid) {
+  return py::make_tuple(grid.count(), grid.rows, grid.columns);
+}
+
+}  // namespace
+
 py::dict ToDict(const ItemPlan& plan) {
-  const auto& grid = std::get<GridThw>(plan.geometry);
   py::dict result;
   result["feature_shape"] = py::tuple(py::cast(plan.feature_shape));
-  result["grid"] = py::make_tuple(grid.t, grid.h, grid.w);
+  result["grid"] =
+      std::visit([](const auto& grid) -> py::tuple { return ToTuple(grid); }, plan.geometry);
   result["tokens"] = plan.tokens;
   result["resized_height"] = plan.resized_height;
   result["resized_width"] = plan.resized_width;

@@ -43,9 +43,10 @@ class ItemPlan:
 
     feature_shape: tuple[int, ...]
     grid: tuple[int, int, int]
-    """``(t, h, w)`` in patches, before any merge."""
+    """``(t, h, w)`` in patches, before any merge; of families that cut tiles ``(tiles, rows,
+    columns)``, where tiles counts the thumbnail too."""
     tokens: int
-    """Prompt tokens that stand for the picture."""
+    """Prompt tokens that take the placeholder's place."""
     resized_height: int
     """Pixels of the picture that the model sees."""
     resized_width: int

@@ -21,14 +21,23 @@ struct GridThw {
   uint32_t t = 0, h = 0, w = 0;
 };
 
+/// A picture as tiles of equal size, row by row; behind them, if there are several, may stand the
+/// picture as a whole.
+struct TileGrid {
+  uint32_t rows = 1, columns = 1;
+  bool thumbnail = false;
+
+  int64_t count() const { return int64_t{rows} * columns + (thumbnail ? 1 : 0); }
+};
+
 /// What positions and layout need to know of an item; the driver hands it through without a look.
-using Geometry = std::variant<GridThw>;
+using Geometry = std::variant<GridThw, TileGrid>;
 
 /// Everything about an item that its size decides, known without pixels.
 struct ItemPlan {
   std::vector<int64_t> feature_shape;
   Geometry geometry;
-  uint64_t tokens = 0;     ///< prompt tokens that stand for the item
+  uint64_t tokens = 0;     ///< prompt tokens that take a placeholder's place, any around it counted
   int resized_height = 0;  ///< the picture the model sees, in pixels
   int resized_width = 0;
 };

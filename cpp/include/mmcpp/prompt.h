@@ -35,6 +35,11 @@ MMCPP_EXPORT Result<TokenLayout> LayoutByPlaceholder(Span<const int64_t> input_i
                                                      int64_t placeholder,
                                                      Span<const uint64_t> counts);
 
+/// The layout in which the i-th `placeholder` of `input_ids` becomes `patterns[i]`.
+/// kInvalidArgument unless there are as many placeholders as patterns.
+MMCPP_EXPORT Result<TokenLayout> LayoutByPattern(Span<const int64_t> input_ids, int64_t placeholder,
+                                                 std::vector<TokenPattern> patterns);
+
 /// Longest prompt that MropePositions takes; its result is 24 bytes a token.
 constexpr size_t kMaxMropeTokens = size_t{1} << 26;
 

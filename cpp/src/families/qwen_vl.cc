@@ -1,6 +1,8 @@
-// Qwen2-VL, 2.5-VL, 3-VL and 3.5, pictures only: smart_resize, bicubic, normalise, patches in merge
-// blocks, the placeholder repeated once per merged patch, M-RoPE. Equals Qwen2VLImageProcessor of
-// transformers 5.24: its torchvision backend with "aten_u8", its PIL backend with "pil".
+// Qwen2-VL, 2.5-VL, 3-VL and 3.5 and what reuses their mechanism, pictures only: smart_resize,
+// bicubic, normalise, patches in merge blocks or row by row, the placeholder repeated once per
+// merged patch, M-RoPE. Equals Qwen2VLImageProcessor, and with other size rules and orders of
+// patches Glm4vImageProcessor, Glm46VImageProcessor and PaddleOCRVLImageProcessor, of
+// transformers 5.24: their torchvision backend with "aten_u8", their PIL backend with "pil".
 #include "families/qwen_vl.h"
 
 #include <array>
@@ -8,6 +10,7 @@
 #include <vector>
 
 #include "base/ensure.h"
+#include "families/item_prompt.h"
 #include "families/resize_patches.h"
 #include "mmcpp/prompt.h"
 #include "mmcpp/resize.h"
@@ -25,12 +28,16 @@ constexpr int kMaxMergeSize = 64;
 constexpr int kMaxTemporalPatchSize = 64;
 constexpr uint64_t kMaxMinPixels = uint64_t{1} << 40;
 
+enum class PatchOrder { kBlock, kRaster, kRaster4d };
+
 struct Config {
-  int64_t image_token_id = 0;
+  ItemPrompt prompt;
   uint64_t min_pixels = 0, max_pixels = 0;
   transforms::SmartResizeRule size_rule = transforms::SmartResizeRule::kTransformers;
   Convention convention = Convention::kAtenU8;
   transforms::BlockPatches patches;
+  PatchOrder order = PatchOrder::kBlock;
+  bool plain_positions = false;
   transforms::NormTable table;
 };
 
@@ -51,7 +58,7 @@ Backend ReadBackend(SpecReader* spec) {
 
 Result<Config> ReadConfig(SpecReader spec) {
   Config config;
-  config.image_token_id = spec.Int("image_token_id", INT64_MIN, INT64_MAX);
+  config.prompt = ItemPrompt::Read(&spec);
   config.patches.patch_size = spec.Size("patch_size", kMaxPatchSize);
   config.patches.merge_size = spec.Size("merge_size", kMaxMergeSize);
   config.patches.copies = spec.Size("temporal_patch_size", kMaxTemporalPatchSize);
@@ -64,8 +71,17 @@ Result<Config> ReadConfig(SpecReader spec) {
   config.size_rule = spec.EnumOr<transforms::SmartResizeRule>(
       "smart_resize",
       {{"transformers", transforms::SmartResizeRule::kTransformers},
-       {"reference", transforms::SmartResizeRule::kReference}},
+       {"reference", transforms::SmartResizeRule::kReference},
+       {"glm", transforms::SmartResizeRule::kGlm},
+       {"paddleocr", transforms::SmartResizeRule::kPaddleOcr}},
       transforms::SmartResizeRule::kTransformers);
+  config.order = spec.EnumOr<PatchOrder>("patch_order",
+                                         {{"block", PatchOrder::kBlock},
+                                          {"raster", PatchOrder::kRaster},
+                                          {"raster_4d", PatchOrder::kRaster4d}},
+                                         PatchOrder::kBlock);
+  config.plain_positions =
+      spec.EnumOr<bool>("positions", {{"mrope", false}, {"plain", true}}, false);
   if (spec.strict()) {
     for (float channel : std) {
       if (channel == 0) spec.Fail("image_std: expected numbers other than 0");
@@ -90,17 +106,24 @@ class QwenVl final : public Family {
   Result<ItemPlan> PlanItem(int height, int width) const override {
     const int patch = config_.patches.patch_size;
     const int merge = config_.patches.merge_size;
-    MMCPP_ASSIGN(const transforms::Size size,
-                 transforms::SmartResize(height, width, patch * merge, config_.min_pixels,
-                                         config_.max_pixels, config_.size_rule));
+    MMCPP_ASSIGN(
+        const transforms::Size size,
+        transforms::SmartResize(
+            height, width, patch * merge, config_.min_pixels, config_.max_pixels, config_.size_rule,
+            config_.size_rule == transforms::SmartResizeRule::kGlm ? config_.patches.copies : 1));
     const GridThw grid = {1, static_cast<uint32_t>(size.height / patch),
                           static_cast<uint32_t>(size.width / patch)};
     const uint64_t rows = uint64_t{grid.h} * grid.w;
-    const int64_t columns = int64_t{3} * config_.patches.copies * patch * patch;
+    const int64_t planes = int64_t{3} * config_.patches.copies;
     ItemPlan plan;
-    plan.feature_shape = {static_cast<int64_t>(rows), columns};
+    if (config_.order == PatchOrder::kRaster4d) {
+      plan.feature_shape = {static_cast<int64_t>(rows), planes, patch, patch};
+    } else {
+      plan.feature_shape = {static_cast<int64_t>(rows), planes * patch * patch};
+    }
     plan.geometry = grid;
-    plan.tokens = rows / static_cast<uint64_t>(merge) / static_cast<uint64_t>(merge);
+    plan.tokens = config_.prompt.TokensWith(rows / static_cast<uint64_t>(merge) /
+                                            static_cast<uint64_t>(merge));
     plan.resized_height = size.height;
     plan.resized_width = size.width;
     return plan;
@@ -108,8 +131,14 @@ class QwenVl final : public Family {
 
   Status ProcessItem(const ImageView& image, const ItemPlan& plan,
                      TensorView feature) const override {
+    transforms::BlockPatches patches = config_.patches;
+    if (config_.order != PatchOrder::kBlock) patches.merge_size = 1;
+    const int64_t side = patches.patch_size;
+    const std::array<int64_t, 2> rows = {plan.feature_shape[0],
+                                         int64_t{3} * patches.copies * side * side};
+    feature.shape = rows;
     return ResizeToPatches(image, plan.resized_height, plan.resized_width, Filter::kBicubic,
-                           config_.convention, config_.patches, config_.table, feature);
+                           config_.convention, patches, config_.table, feature);
   }
 
   Result<std::vector<NamedTensor>> Aux(const ItemPlan& plan) const override {
@@ -123,14 +152,12 @@ class QwenVl final : public Family {
 
   Result<TokenLayout> Layout(Span<const int64_t> input_ids,
                              Span<const ItemPlan> items) const override {
-    std::vector<uint64_t> counts;
-    counts.reserve(items.size());
-    for (const ItemPlan& item : items) counts.push_back(item.tokens);
-    return LayoutByPlaceholder(input_ids, config_.image_token_id, counts);
+    return config_.prompt.Layout(input_ids, items);
   }
 
   Result<Positions> ComputePositions(size_t length, Span<const TokenRange> offsets,
                                      Span<const ItemPlan> items) const override {
+    if (config_.plain_positions) return Positions{Rope1D{}};
     std::vector<GridThw> grids;
     grids.reserve(items.size());
     for (const ItemPlan& item : items) grids.push_back(std::get<GridThw>(item.geometry));

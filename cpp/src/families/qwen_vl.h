@@ -1,4 +1,4 @@
-// Qwen2-VL, 2.5-VL, 3-VL and 3.5, pictures only.
+// Qwen2-VL, 2.5-VL, 3-VL and 3.5 and what reuses their mechanism, pictures only.
 #pragma once
 
 #include <memory>
@@ -11,8 +11,10 @@ namespace mmcpp::families {
 
 /// Keys: image_token_id, patch_size, merge_size, temporal_patch_size, min_pixels, max_pixels,
 /// image_mean, image_std; optional resample ("aten_u8", the arithmetic of transformers' torchvision
-/// backend, or "pil"), pillow_generation (13 or 12, for "pil") and smart_resize ("transformers" or
-/// "reference").
+/// backend, or "pil"), pillow_generation (13 or 12, for "pil"), smart_resize ("transformers",
+/// "reference", "glm" or "paddleocr"), patch_order ("block", "raster" for rows of patches, or
+/// "raster_4d" with features [patches, 3 * temporal_patch_size, patch_size, patch_size]), positions
+/// ("mrope" or "plain") and those of ItemPrompt.
 Result<std::unique_ptr<const Family>> MakeQwenVl(SpecReader spec);
 
 }  // namespace mmcpp::families

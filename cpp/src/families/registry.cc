@@ -5,6 +5,8 @@
 
 #include "base/ensure.h"
 #include "base/out_of_memory.h"
+#include "families/fixed_size.h"
+#include "families/internvl.h"
 #include "families/qwen_vl.h"
 #include "families/spec.h"
 #include "mmcpp/build_info.h"
@@ -19,6 +21,8 @@ struct Entry {
 
 constexpr Entry kFamilies[] = {
     {"qwen_vl", families::MakeQwenVl},
+    {"fixed_size", families::MakeFixedSize},
+    {"internvl", families::MakeInternVl},
 };
 
 Result<std::unique_ptr<const Family>> Make(const std::string& json, UnknownKeys unknown_keys) {

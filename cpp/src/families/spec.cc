@@ -148,18 +148,47 @@ const json* SpecReader::Find(const char* key, bool required) {
   return nullptr;
 }
 
-int64_t SpecReader::Int(const char* key, int64_t min, int64_t max) {
-  const json* value = Find(key, true);
-  if (value == nullptr) return min;
+int64_t SpecReader::IntValue(const std::string& name, const json& value, int64_t min, int64_t max) {
   // An integer above int64 is unsigned to the parser; as int64 it would wrap.
   const bool fits =
-      value->is_number_integer() &&
-      (!value->is_number_unsigned() || value->get<uint64_t>() <= static_cast<uint64_t>(INT64_MAX));
-  const int64_t number = fits ? value->get<int64_t>() : 0;
+      value.is_number_integer() &&
+      (!value.is_number_unsigned() || value.get<uint64_t>() <= static_cast<uint64_t>(INT64_MAX));
+  const int64_t number = fits ? value.get<int64_t>() : 0;
   if (fits && number >= min && number <= max) return number;
-  Fail(std::string(key) + ": expected an integer from " + std::to_string(min) + " to " +
-       std::to_string(max) + ", got " + Shown(*value));
+  Fail(name + ": expected an integer from " + std::to_string(min) + " to " + std::to_string(max) +
+       ", got " + Shown(value));
   return min;
+}
+
+int64_t SpecReader::Int(const char* key, int64_t min, int64_t max) {
+  const json* value = Find(key, true);
+  return value == nullptr ? min : IntValue(key, *value, min, max);
+}
+
+int64_t SpecReader::IntOr(const char* key, int64_t min, int64_t max, int64_t fallback) {
+  const json* value = Find(key, false);
+  return value == nullptr ? fallback : IntValue(key, *value, min, max);
+}
+
+std::vector<int64_t> SpecReader::Ints(const char* key) {
+  std::vector<int64_t> numbers;
+  const json* value = Find(key, false);
+  if (value == nullptr) return numbers;
+  if (!value->is_array() || value->size() > kMaxInts) {
+    Fail(std::string(key) + ": expected an array of at most " + std::to_string(kMaxInts) +
+         " integers, got " + Shown(*value));
+    return numbers;
+  }
+  for (const json& entry : *value) numbers.push_back(IntValue(key, entry, INT64_MIN, INT64_MAX));
+  return numbers;
+}
+
+bool SpecReader::BoolOr(const char* key, bool fallback) {
+  const json* value = Find(key, false);
+  if (value == nullptr) return fallback;
+  if (value->is_boolean()) return value->get<bool>();
+  Fail(std::string(key) + ": expected true or false, got " + Shown(*value));
+  return fallback;
 }
 
 uint64_t SpecReader::UIntValue(const char* key, const json& value, uint64_t min, uint64_t max) {

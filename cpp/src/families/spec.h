@@ -26,6 +26,7 @@ class SpecReader {
  public:
   static constexpr size_t kMaxBytes = size_t{1} << 20;
   static constexpr size_t kMaxDepth = 16;
+  static constexpr size_t kMaxInts = 4096;
 
   /// Parses a JSON object and its key "family".
   /// Errors: kInvalidArgument (no object, a key given twice, no family), kLimitExceeded (size,
@@ -38,8 +39,12 @@ class SpecReader {
   bool strict() const { return unknown_keys_ == UnknownKeys::kError; }
 
   int64_t Int(const char* key, int64_t min, int64_t max);
+  int64_t IntOr(const char* key, int64_t min, int64_t max, int64_t fallback);
   uint64_t UInt(const char* key, uint64_t min, uint64_t max);
   uint64_t UIntOr(const char* key, uint64_t min, uint64_t max, uint64_t fallback);
+  bool BoolOr(const char* key, bool fallback);
+  /// An array of at most kMaxInts integers; empty when the key is absent.
+  std::vector<int64_t> Ints(const char* key);
   /// A size or count: as UInt from 1, with the reference crate's words for 0.
   int Size(const char* key, int max);
   /// Three numbers, one per channel, each read as double and rounded to float; finite.
@@ -65,6 +70,7 @@ class SpecReader {
  private:
   SpecReader() = default;
   const nlohmann::json* Find(const char* key, bool required);
+  int64_t IntValue(const std::string& name, const nlohmann::json& value, int64_t min, int64_t max);
   uint64_t UIntValue(const char* key, const nlohmann::json& value, uint64_t min, uint64_t max);
   std::optional<size_t> Choice(const char* key, const std::vector<const char*>& names);
   Error MakeError(const std::string& what) const;

@@ -145,13 +145,13 @@ Result<ExpandedPrompt> Apply(Span<const int64_t> input_ids, const TokenLayout& l
   return prompt;
 }
 
-Result<TokenLayout> ByPlaceholder(Span<const int64_t> input_ids, int64_t placeholder,
-                                  Span<const uint64_t> counts) {
+Result<TokenLayout> ByPattern(Span<const int64_t> input_ids, int64_t placeholder,
+                              std::vector<TokenPattern> patterns) {
   const auto found =
       static_cast<size_t>(std::count(input_ids.begin(), input_ids.end(), placeholder));
-  if (found != counts.size()) {
+  if (found != patterns.size()) {
     return InvalidArgument("prompt has " + std::to_string(found) + " media placeholder(s) but " +
-                           std::to_string(counts.size()) + " media item(s)");
+                           std::to_string(patterns.size()) + " media item(s)");
   }
   TokenLayout layout;
   layout.segments.reserve(2 * found + 1);
@@ -160,7 +160,7 @@ Result<TokenLayout> ByPlaceholder(Span<const int64_t> input_ids, int64_t placeho
   for (size_t i = 0; i < input_ids.size(); ++i) {
     if (input_ids[i] != placeholder) continue;
     if (text_begin < i) layout.segments.emplace_back(TextRange{text_begin, i});
-    layout.segments.emplace_back(MediaSegment{item, RepeatPattern{placeholder, counts[item]}});
+    layout.segments.emplace_back(MediaSegment{item, std::move(patterns[item])});
     ++item;
     text_begin = i + 1;
   }
@@ -179,7 +179,17 @@ Result<ExpandedPrompt> ApplyLayout(Span<const int64_t> input_ids, const TokenLay
 
 Result<TokenLayout> LayoutByPlaceholder(Span<const int64_t> input_ids, int64_t placeholder,
                                         Span<const uint64_t> counts) {
-  return CatchOutOfMemory([&] { return ByPlaceholder(input_ids, placeholder, counts); });
+  return CatchOutOfMemory([&] {
+    std::vector<TokenPattern> patterns;
+    patterns.reserve(counts.size());
+    for (const uint64_t count : counts) patterns.emplace_back(RepeatPattern{placeholder, count});
+    return ByPattern(input_ids, placeholder, std::move(patterns));
+  });
+}
+
+Result<TokenLayout> LayoutByPattern(Span<const int64_t> input_ids, int64_t placeholder,
+                                    std::vector<TokenPattern> patterns) {
+  return CatchOutOfMemory([&] { return ByPattern(input_ids, placeholder, std::move(patterns)); });
 }
 
 }  // namespace mmcpp

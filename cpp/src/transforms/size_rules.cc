@@ -34,49 +34,73 @@ struct Sides {
 double RoundTo(double side, double factor) { return std::nearbyint(side / factor) * factor; }
 
 Sides FitArea(double height, double width, double factor, uint64_t min_pixels, uint64_t max_pixels,
-              SmartResizeRule rule) {
-  const double early_floor = rule == SmartResizeRule::kReference ? factor : 0;
-  const double late_floor = rule == SmartResizeRule::kTransformers ? factor : 0;
+              SmartResizeRule rule, uint64_t copies) {
+  const bool reference = rule == SmartResizeRule::kReference;
+  const double early_floor = reference ? factor : 0;
+  const double late_floor = reference ? 0 : factor;
   const Sides rounded = {std::max(early_floor, RoundTo(height, factor)),
                          std::max(early_floor, RoundTo(width, factor))};
   // Below 1.5 * 2^31 each, so the product fits.
   const uint64_t area =
       static_cast<uint64_t>(rounded.height) * static_cast<uint64_t>(rounded.width);
-  if (area > max_pixels) {
-    const double beta = std::sqrt(height * width / static_cast<double>(max_pixels));
+  const double all_pixels = static_cast<double>(copies) * height * width;
+  if (area > max_pixels / copies) {  // as area * copies > max_pixels
+    const double beta = std::sqrt(all_pixels / static_cast<double>(max_pixels));
     return {std::max(late_floor, std::floor(height / beta / factor) * factor),
             std::max(late_floor, std::floor(width / beta / factor) * factor)};
   }
-  if (area < min_pixels) {
-    const double beta = std::sqrt(static_cast<double>(min_pixels) / (height * width));
+  if (area < min_pixels / copies + (min_pixels % copies == 0 ? 0 : 1)) {
+    const double beta = std::sqrt(static_cast<double>(min_pixels) / all_pixels);
     return {std::ceil(height * beta / factor) * factor, std::ceil(width * beta / factor) * factor};
   }
   return rounded;
 }
 
+// A picture smaller than `factor` along a side, enlarged as the rule says.
+Sides Enlarge(Sides sides, double factor, SmartResizeRule rule) {
+  if (rule == SmartResizeRule::kGlm && (sides.height < factor || sides.width < factor)) {
+    const double scale = std::max(factor / sides.height, factor / sides.width);
+    return {std::floor(sides.height * scale), std::floor(sides.width * scale)};
+  }
+  if (rule == SmartResizeRule::kPaddleOcr) {
+    if (sides.height < factor) {
+      sides = {factor, std::nearbyint(sides.width * factor / sides.height)};
+    }
+    if (sides.width < factor) {
+      sides = {std::nearbyint(sides.height * factor / sides.width), factor};
+    }
+  }
+  return sides;
+}
+
 }  // namespace
 
 Result<Size> SmartResize(int height, int width, int factor, uint64_t min_pixels,
-                         uint64_t max_pixels, SmartResizeRule rule) {
+                         uint64_t max_pixels, SmartResizeRule rule, int copies) {
   if (height <= 0 || width <= 0) return InvalidArgument("empty image");
   if (factor <= 0) {
     return InvalidArgument("smart_resize: factor must be positive, got " + std::to_string(factor));
   }
-  if (max_pixels == 0 && rule == SmartResizeRule::kTransformers) {
+  if (copies <= 0 || (copies != 1 && rule != SmartResizeRule::kGlm)) {
+    return InvalidArgument("smart_resize: copies " + std::to_string(copies));
+  }
+  if (max_pixels == 0 && rule != SmartResizeRule::kReference) {
     return InvalidArgument("smart_resize: max_pixels must be positive");  // ZeroDivisionError there
   }
-  const double ratio =
-      static_cast<double>(std::max(height, width)) / static_cast<double>(std::min(height, width));
+  const Sides given =
+      Enlarge({static_cast<double>(height), static_cast<double>(width)}, factor, rule);
+  const double ratio = std::max(given.height, given.width) / std::min(given.height, given.width);
   if (ratio > kMaxRatio) {
     return InvalidArgument("absolute aspect ratio must be smaller than 200, got " +
                            ShortestDecimal(ratio));
   }
-  const double area = static_cast<double>(height) * static_cast<double>(width);
+  const double area = given.height * given.width * copies;
   if (area > static_cast<double>(uint64_t{1} << 53)) {
     return Error{ErrorCode::kLimitExceeded,
                  "smart_resize: " + SizeText(height, width) + " is more than 2^53 pixels"};
   }
-  const Sides sides = FitArea(height, width, factor, min_pixels, max_pixels, rule);
+  const Sides sides = FitArea(given.height, given.width, factor, min_pixels, max_pixels, rule,
+                              static_cast<uint64_t>(copies));
   constexpr double kMaxSide = std::numeric_limits<int>::max();
   if (!(sides.height <= kMaxSide && sides.width <= kMaxSide)) {
     return Error{ErrorCode::kLimitExceeded, "smart_resize: " + SizeText(height, width) +
@@ -91,6 +115,21 @@ Result<Size> SmartResize(int height, int width, int factor, uint64_t min_pixels,
         "; image is too thin for this pixel budget");
   }
   return Size{static_cast<int>(sides.height), static_cast<int>(sides.width)};
+}
+
+Result<Size> FitShortestEdge(int height, int width, int edge) {
+  if (height <= 0 || width <= 0 || edge <= 0) return InvalidArgument("empty image");
+  const int64_t shorter = std::min(height, width);
+  const int64_t longer = std::max(height, width);
+  constexpr int64_t kMaxLonger = 1 << 20;
+  const int64_t resized = edge * longer / shorter;
+  if (resized > kMaxLonger) {
+    return Error{ErrorCode::kLimitExceeded, "shortest_edge: " + SizeText(height, width) + " at " +
+                                                std::to_string(edge) + " needs a side of " +
+                                                std::to_string(resized)};
+  }
+  const int other = static_cast<int>(resized);
+  return height <= width ? Size{edge, other} : Size{other, edge};
 }
 
 }  // namespace mmcpp::transforms

@@ -18,15 +18,24 @@ enum class SmartResizeRule : uint8_t {
                   ///< when the picture is too large
   kReference,     ///< the crate sglang-mm 0.5.23: a side is lifted to `factor` before the area is
                   ///< looked at, and not afterwards, so that a thin picture may vanish (an error)
+  kGlm,        ///< transformers 5.24, Glm4v and Glm46V image processors: a small picture is first
+               ///< enlarged until both sides reach `factor`; the bounds are on area times copies
+  kPaddleOcr,  ///< transformers 5.24, PaddleOCRVL image processors: so enlarged side by side,
+               ///< with rounding
 };
 
 /// Both sides become multiples of `factor`, the area goes into [min_pixels, max_pixels] and the
 /// aspect ratio is kept as far as that allows. All arithmetic is in double, as the references do.
 /// kInvalidArgument for an empty picture, a ratio over 200, a side that would vanish;
 /// kLimitExceeded for more than 2^53 pixels (where double stops being exact) or a side over 2^31
-/// - 1.
+/// - 1. `copies` is for kGlm alone.
 Result<Size> SmartResize(int height, int width, int factor, uint64_t min_pixels,
-                         uint64_t max_pixels,
-                         SmartResizeRule rule = SmartResizeRule::kTransformers);
+                         uint64_t max_pixels, SmartResizeRule rule = SmartResizeRule::kTransformers,
+                         int copies = 1);
+
+/// The shorter side becomes `edge`, the longer int(edge * longer / shorter). Equals the size rule
+/// {"shortest_edge": edge} of transformers 5.24 (CLIP, DINOv2). kInvalidArgument for an empty
+/// picture, kLimitExceeded for a result of more than 2^20 pixels along a side.
+Result<Size> FitShortestEdge(int height, int width, int edge);
 
 }  // namespace mmcpp::transforms

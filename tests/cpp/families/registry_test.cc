@@ -28,8 +28,10 @@ TEST(FamilyFromSpec, BuildsTheNamedFamily) {
 }
 
 TEST(FamilyFromSpec, RefusesOtherNames) {
-  ExpectError(R"({"family": "foo"})", "spec: unknown family `foo`, expected `qwen_vl`");
-  ExpectError(R"({"family": ""})", "spec: unknown family ``, expected `qwen_vl`");
+  std::string names;
+  for (const auto& name : FamilyNames()) names += (names.empty() ? "`" : ", `") + name + "`";
+  ExpectError(R"({"family": "foo"})", "spec: unknown family `foo`, expected " + names);
+  ExpectError(R"({"family": ""})", "spec: unknown family ``, expected " + names);
   ExpectError("{}", "spec: missing field `family`");
 }
 

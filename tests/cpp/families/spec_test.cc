@@ -79,6 +79,24 @@ TEST(SpecReader, ReadsValuesAndDefaults) {
   EXPECT_EQ(ReadSpec(With("max_pixels", "18446744073709551615")).area, UINT64_MAX);
 }
 
+TEST(SpecReader, OptionalIntegersArraysAndBooleans) {
+  auto spec = SpecReader::Parse(
+      R"({"family": "f", "ids": [-1, 9223372036854775807], "yes": true, "id": -3, "bad": [1, 2.0]})",
+      UnknownKeys::kError);
+  ASSERT_TRUE(spec.ok());
+  EXPECT_EQ(spec->Ints("ids"), (std::vector<int64_t>{-1, INT64_MAX}));
+  EXPECT_TRUE(spec->Ints("absent").empty());
+  EXPECT_TRUE(spec->BoolOr("yes", false));
+  EXPECT_TRUE(spec->BoolOr("absent", true));
+  EXPECT_EQ(spec->IntOr("id", -5, 5, 1), -3);
+  EXPECT_EQ(spec->IntOr("absent", -5, 5, 1), 1);
+  spec->Ints("bad");
+  EXPECT_EQ(spec->Finish().error().message.substr(0, 39),
+            "f spec: bad: expected an integer from -");
+  spec->BoolOr("id", true);  // the first error stays
+  EXPECT_EQ(spec->Finish().error().message.substr(0, 12), "f spec: bad:");
+}
+
 TEST(SpecReader, RoundsDoublesToFloats) {
   EXPECT_EQ(ReadSpec(With("mean", "[0.48145466, 1e-50, -0.1]")).mean,
             (std::array<float, 3>{static_cast<float>(0.48145466), 0.0f, static_cast<float>(-0.1)}));

@@ -235,5 +235,17 @@ TEST(ApplyLayoutProperty, DamagedLayoutsAreRefusedOrStillComplete) {
   }
 }
 
+TEST(LayoutByPattern, PlacesPatternsInOrder) {
+  const Ids ids = {1, 9, 9, 2};
+  std::vector<TokenPattern> patterns = {ExplicitPattern{{5, 6, 5}, 1, 2}, RepeatPattern{7, 2}};
+  const auto layout = LayoutByPattern(ids, 9, patterns);
+  ASSERT_TRUE(layout.ok());
+  const auto prompt = ApplyLayout(ids, *layout, 2, 100);
+  ASSERT_TRUE(prompt.ok());
+  EXPECT_EQ(prompt->input_ids, (Ids{1, 5, 6, 5, 7, 7, 2}));
+  patterns.pop_back();
+  EXPECT_FALSE(LayoutByPattern(ids, 9, patterns).ok());
+}
+
 }  // namespace
 }  // namespace mmcpp

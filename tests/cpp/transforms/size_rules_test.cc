@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <utility>
 
 #include "support/golden.h"
 
@@ -54,9 +55,8 @@ TEST(SmartResize, EqualsTransformers) {
   }
 }
 
-// 100,000 sizes from a linear congruential generator; the digest (FNV-1a of the sides, refusals as
-// 0x0) was made with transformers 5.24.0.
-TEST(SmartResize, EqualsTransformersOnManySizes) {
+// FNV-1a of the sides that so many sizes from a linear congruential generator get, refusals as 0x0.
+uint64_t DigestOfSizes(int sizes, SmartResizeRule rule, int copies) {
   uint64_t state = 12345;
   const auto next = [&state] {
     state = state * 6364136223846793005u + 1442695040888963407u;
@@ -71,17 +71,37 @@ TEST(SmartResize, EqualsTransformersOnManySizes) {
   const auto add = [&digest](int side) {
     digest = (digest ^ static_cast<uint64_t>(side)) * 0x100000001b3u;
   };
-  for (int i = 0; i < 100000; ++i) {
+  for (int i = 0; i < sizes; ++i) {
     const int height = static_cast<int>(1 + up_to(13));
     const int width = static_cast<int>(1 + up_to(13));
     const int factor = factors[next() % 6];
     const uint64_t min_pixels = 1 + up_to(20);
     const uint64_t max_pixels = min_pixels + up_to(24);
-    const auto size = SmartResize(height, width, factor, min_pixels, max_pixels);
+    const auto size = SmartResize(height, width, factor, min_pixels, max_pixels, rule, copies);
     add(size.ok() ? size->height : 0);
     add(size.ok() ? size->width : 0);
   }
-  EXPECT_EQ(digest, 0x985f44cc553d75f5u);
+  return digest;
+}
+
+// The digests were made with transformers 5.24.0.
+TEST(SmartResize, EqualsTransformersOnManySizes) {
+  EXPECT_EQ(DigestOfSizes(100000, SmartResizeRule::kTransformers, 1), 0x985f44cc553d75f5u);
+  EXPECT_EQ(DigestOfSizes(20000, SmartResizeRule::kGlm, 2), 0xb756e076bdd93305u);
+  EXPECT_EQ(DigestOfSizes(20000, SmartResizeRule::kPaddleOcr, 1), 0x37dd520db5457eb7u);
+}
+
+TEST(FitShortestEdge, EqualsTransformers) {
+  const auto fit = [](int height, int width, int edge) {
+    const Size size = *FitShortestEdge(height, width, edge);
+    return std::make_pair(size.height, size.width);
+  };
+  EXPECT_EQ(fit(480, 640, 336), std::make_pair(336, 448));
+  EXPECT_EQ(fit(640, 480, 336), std::make_pair(448, 336));
+  EXPECT_EQ(fit(333, 77, 224), std::make_pair(968, 224));  // 968.7
+  EXPECT_EQ(fit(5, 5, 224), std::make_pair(224, 224));
+  EXPECT_EQ(FitShortestEdge(0, 5, 224).error().code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(FitShortestEdge(1, 65535, 224).error().code, ErrorCode::kLimitExceeded);
 }
 
 TEST(SmartResize, ErrorTexts) {

@@ -1,0 +1,34 @@
+// How an item stands in a prompt, for families whose items are one run of the same token, with or
+// without tokens around it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "families/spec.h"
+#include "mmcpp/family.h"
+#include "mmcpp/span.h"
+#include "mmcpp/status.h"
+
+namespace mmcpp::families {
+
+/// A prompt's `placeholder` becomes prefix, n times `token`, suffix; only the run in the middle is
+/// the item's content.
+struct ItemPrompt {
+  int64_t token = 0;
+  int64_t placeholder = 0;
+  std::vector<int64_t> prefix, suffix;
+
+  /// Keys: image_token_id; optional placeholder_token_id (image_token_id unless given),
+  /// prefix_token_ids and suffix_token_ids (none).
+  static ItemPrompt Read(SpecReader* spec);
+
+  /// Tokens that an item with `content` tokens of its own takes in the prompt.
+  uint64_t TokensWith(uint64_t content) const { return content + prefix.size() + suffix.size(); }
+  /// What an item of so many tokens becomes; `tokens` is TokensWith(content).
+  TokenPattern Pattern(uint64_t tokens) const;
+  /// Every item by its plan's tokens. kInvalidArgument unless placeholders and items are as many.
+  Result<TokenLayout> Layout(Span<const int64_t> input_ids, Span<const ItemPlan> items) const;
+};
+
+}  // namespace mmcpp::families

@@ -1,0 +1,120 @@
+"""What the parity tests of families share: transformers' image processors run with the arithmetic of either backend,
+and a tokenizer small enough to make in a test."""
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from unittest import mock
+
+import numpy as np
+from PIL import Image
+
+import mmcpp
+from samples import noise, smooth
+
+SIZES = [
+    (1, 5), (5, 1), (3, 3), (2, 300), (300, 2), (28, 28), (27, 100), (100, 76), (333, 77), (120, 160), (224, 224),
+    (250, 333), (350, 700),
+]  # fmt: skip
+MODES = ["RGB", "L", "RGBA", "P", "CMYK"]
+
+
+def picture_in(mode: str, height: int, width: int) -> Image.Image:
+    """A picture of some size and mode."""
+    image = Image.fromarray(smooth(height, width))
+    if mode == "RGBA":
+        image.putalpha(Image.fromarray(noise(height, width, 1)[:, :, 0]))
+        return image
+    return image.convert(mode)
+
+
+@contextlib.contextmanager
+def torchvision_arithmetic() -> Iterator[None]:
+    """Let transformers' PIL classes resize and normalise as its torchvision classes do, by torch's own operations, so
+    that torchvision need not be there."""
+    import torch
+    from transformers import image_processing_backends as backends
+
+    torch.set_num_threads(1)  # small pictures, and other tests may run beside this one
+    filters = {2: "bilinear", 3: "bicubic"}
+
+    def resize(image, size, resample, **_options):
+        if image.shape[-2:] == tuple(size):
+            return image
+        return torch.nn.functional.interpolate(
+            torch.from_numpy(np.ascontiguousarray(image))[None],
+            tuple(size),
+            mode=filters[int(resample)],
+            antialias=True,
+            align_corners=False,
+        )[0].numpy()
+
+    def normalize(image, mean, std, **_options):
+        assert image.dtype == np.uint8
+        fused_mean, fused_std = (torch.tensor(values) * (1.0 / (1 / 255)) for values in (mean, std))
+        values = torch.from_numpy(np.ascontiguousarray(image)).to(torch.float32)
+        return values.sub(fused_mean[:, None, None]).div(fused_std[:, None, None]).numpy()
+
+    changes = {"np_resize": resize, "np_rescale": lambda image, **_options: image, "np_normalize": normalize}
+    with contextlib.ExitStack() as stack:
+        for name, change in changes.items():
+            stack.enter_context(mock.patch.object(backends, name, change))
+        yield
+
+
+def assert_equal(ours: dict, theirs: dict, unused: Sequence[str] = ()) -> None:
+    """Names, dtypes, shapes and bytes."""
+    assert list(ours) == [name for name in theirs if name not in unused]
+    for name, value in ours.items():
+        expected = np.asarray(theirs[name])
+        assert (value.dtype, value.shape) == (expected.dtype, expected.shape), name
+        assert value.tobytes() == expected.tobytes(), f"{name} differs in {(value != expected).sum()} values"
+
+
+def compare(spec_of: Callable[[str], dict], theirs, unused: Sequence[str] = ()) -> int:
+    """Our processor of ``spec_of(backend)`` against theirs, each size in each mode, for both backends; then a batch.
+    Gives the number of comparisons."""
+    cases = 0
+    for backend in ("pil", "torchvision"):
+        ours = mmcpp.ImageProcessor.from_spec(spec_of(backend))
+        with torchvision_arithmetic() if backend == "torchvision" else contextlib.nullcontext():
+            images = [picture_in(mode, *size) for size in SIZES for mode in MODES]
+            for image in images:
+                assert_equal(ours(image), theirs(image, return_tensors="np"), unused)
+            batch = [images[i] for i in (3, 36, 40, 27)]
+            assert_equal(ours(batch), theirs(batch, return_tensors="np"), unused)
+            cases += len(images) + 1
+    return cases
+
+
+class Tokens:
+    """A tokenizer whose vocabulary is a list of special tokens; any other text is one unknown token."""
+
+    def __init__(self, *names: str) -> None:
+        from tokenizers import Tokenizer, models
+
+        self._tokenizer = Tokenizer(models.WordLevel({"[UNK]": 0}, unk_token="[UNK]"))
+        self._tokenizer.add_special_tokens(list(names))
+
+    def __call__(self, text: str) -> list[int]:
+        return self._tokenizer.encode(text, add_special_tokens=False).ids
+
+    def id(self, name: str) -> int:
+        return self._tokenizer.token_to_id(name)
+
+
+def compare_prompt(
+    spec: dict, tokens: Tokens, placeholder: str, replacement: Callable[[dict, int], str], theirs
+) -> None:
+    """The expansion of a prompt with pictures against ``replacement``, transformers' rule for one picture."""
+    sizes = SIZES[5:] + SIZES[:3]
+    pictures = [smooth(*size) for size in sizes]
+    pipeline = mmcpp.Pipeline.from_spec(spec)
+    texts = ["begin", *(f"[{i}]" for i in range(1, len(sizes))), "end"]
+    inputs = theirs([Image.fromarray(picture) for picture in pictures], return_tensors="np")
+    expanded = texts[0] + "".join(replacement(inputs, i) + text for i, text in enumerate(texts[1:]))
+    response = pipeline.process(input_ids=tokens(placeholder.join(texts)), images=pictures)
+    assert response.input_ids.tolist() == tokens(expanded)
+    image_token = spec["image_token_id"]
+    for size, item, (first, last) in zip(sizes, response.items, response.offsets, strict=True):
+        assert pipeline.count_tokens(*size) == item.plan.tokens >= last - first + 1
+        assert image_token in response.input_ids[first : last + 1]

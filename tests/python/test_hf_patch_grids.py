@@ -1,0 +1,93 @@
+"""`qwen_vl` with the size rules and orders of patches of other checkpoints, against their classes in
+transformers 5.24."""
+
+import importlib
+from types import SimpleNamespace
+
+import pytest
+
+import mmcpp
+from hf import Tokens, compare, compare_prompt
+from samples import CLIP
+
+pytestmark = pytest.mark.hf
+transformers = pytest.importorskip("transformers", minversion="5.24", reason="transformers 5.24 is the reference")
+pytest.importorskip("torch", reason="torch is the reference of the torchvision backend")
+
+HALF = {"image_mean": [0.5] * 3, "image_std": [0.5] * 3}
+CASES = {
+    # name: their class, patch, merge, temporal, least and most pixels, mean and std, our other keys
+    "glm4v": ("Glm4vImageProcessorPil", 14, 2, 2, 12544, 940800, CLIP, {"smart_resize": "glm"}),
+    "glm46v": ("Glm46VImageProcessorPil", 14, 2, 2, 12544, 200000, CLIP, {"smart_resize": "glm"}),
+    "paddleocr_vl": (
+        "PaddleOCRVLImageProcessorPil", 14, 2, 1, 147384, 400000, HALF,
+        {"smart_resize": "paddleocr", "patch_order": "raster_4d"},
+    ),
+    "ernie4_5_vl": ("Ernie4_5_VLMoeImageProcessorPil", 14, 2, 1, 3136, 484276, CLIP, {}),
+    "dots_ocr": ("Qwen2VLImageProcessorPil", 14, 2, 1, 3136, 480000, CLIP, {"positions": "plain"}),
+    "video_llama_3": ("VideoLlama3ImageProcessorPil", 14, 1, 1, 3136, 480000, HALF, {"positions": "plain"}),
+}  # fmt: skip
+
+
+def spec_of(name: str, backend: str = "pil", **keys: object) -> dict:
+    _, patch, merge, temporal, least, most, channels, others = CASES[name]
+    return {
+        "family": "qwen_vl",
+        "image_token_id": 1,
+        "patch_size": patch,
+        "merge_size": merge,
+        "temporal_patch_size": temporal,
+        "min_pixels": least,
+        "max_pixels": most,
+        "resample": "pil" if backend == "pil" else "aten_u8",
+        **channels,
+        **others,
+        **keys,
+    }
+
+
+def processor(name: str):
+    cls, patch, merge, temporal, least, most, channels, _ = CASES[name]
+    return getattr(transformers, cls)(
+        patch_size=patch,
+        merge_size=merge,
+        temporal_patch_size=temporal,
+        size={"shortest_edge": least, "longest_edge": most},
+        **channels,
+    )
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_tensors(name):
+    unused = ("image_merge_sizes",) if name == "video_llama_3" else ()
+    assert compare(lambda backend: spec_of(name, backend), processor(name), unused) >= 120
+
+
+@pytest.mark.parametrize("name", ["glm4v", "glm46v", "paddleocr_vl"])
+def test_what_is_too_thin_is_refused(name):
+    ours, theirs = mmcpp.ImageProcessor.from_spec(spec_of(name)), processor(name)
+    refused = 0
+    for size in [(1, 199), (1, 200), (1, 201), (1, 5600), (1, 5700), (300, 1), (28, 5600), (28, 5601), (29, 5800)]:
+        try:
+            expected = theirs.get_number_of_image_patches(*size)
+        except ValueError:
+            refused += 1
+            with pytest.raises(ValueError, match="absolute aspect ratio must be smaller than 200"):
+                ours.plan(*size)
+        else:
+            assert ours.plan(*size).feature_shape[0] == expected
+    assert refused
+
+
+PROCESSORS = {"glm4v": "Glm4vProcessor", "glm46v": "Glm46VProcessor", "paddleocr_vl": "PaddleOCRVLProcessor"}
+
+
+@pytest.mark.parametrize(("name", "rule"), PROCESSORS.items())
+def test_prompts(name, rule):
+    module = importlib.import_module(f"transformers.models.{name}.processing_{name}")
+    replace = getattr(module, rule).replace_image_token
+    tokens = Tokens("<|image|>")
+    theirs = processor(name)
+    this = SimpleNamespace(image_processor=theirs, image_token="<|image|>")
+    spec = spec_of(name, image_token_id=tokens.id("<|image|>"))
+    compare_prompt(spec, tokens, "<|image|>", lambda inputs, i: replace(this, inputs, i), theirs)
