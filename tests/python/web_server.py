@@ -23,6 +23,8 @@ class Handler(BaseHTTPRequestHandler):
         elif name == "redirect":
             left = int(argument)
             self.reply(302, b"", {"Location": f"/redirect/{left - 1}"}) if left else self.reply(200, b"end")
+        elif name == "loop":
+            self.reply(302, b"", {"Location": ""})  # the same again
         elif name == "status":
             self.reply(int(argument), b"no")
         elif name == "size":
