@@ -1,4 +1,7 @@
 // content_hash, content_digest.
+#include <array>
+#include <vector>
+
 #include "bindings.h"
 
 namespace mmcpp::bindings {
@@ -21,6 +24,22 @@ void BindHash(py::module_& m) {
         return py::bytes(reinterpret_cast<const char*>(digest.data()), digest.size());
       },
       py::arg("data"), "The 32-byte BLAKE3 digest.");
+  m.def(
+      "content_digest_of_parts",
+      [](const py::list& parts) -> py::bytes {
+        std::vector<BorrowedBytes> borrowed;
+        std::vector<Bytes> bytes;
+        borrowed.reserve(parts.size());
+        for (const auto& part : parts) {
+          borrowed.emplace_back(part);
+          bytes.push_back(borrowed.back().bytes());
+        }
+        using Digest = std::array<uint8_t, 32>;
+        const Digest digest =
+            CallNoGil([&] { return Result<Digest>(ContentDigest(Span<const Bytes>(bytes))); });
+        return py::bytes(reinterpret_cast<const char*>(digest.data()), digest.size());
+      },
+      py::arg("parts"), "The 32-byte BLAKE3 digest of the parts one after the other.");
 }
 
 }  // namespace mmcpp::bindings

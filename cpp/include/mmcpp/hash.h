@@ -13,6 +13,9 @@ namespace mmcpp {
 /// The 32-byte BLAKE3 digest of the bytes.
 MMCPP_EXPORT std::array<uint8_t, 32> ContentDigest(Bytes bytes) noexcept;
 
+/// The digest of the parts' bytes one after the other.
+MMCPP_EXPORT std::array<uint8_t, 32> ContentDigest(Span<const Bytes> parts) noexcept;
+
 /// The digest's first 8 bytes, read big-endian.
 MMCPP_EXPORT uint64_t ContentHash(Bytes bytes) noexcept;
 

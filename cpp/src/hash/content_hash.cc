@@ -6,10 +6,14 @@
 namespace mmcpp {
 
 std::array<uint8_t, 32> ContentDigest(Bytes bytes) noexcept {
+  return ContentDigest(Span<const Bytes>(&bytes, 1));
+}
+
+std::array<uint8_t, 32> ContentDigest(Span<const Bytes> parts) noexcept {
   static_assert(BLAKE3_OUT_LEN == 32);
   blake3_hasher hasher;
   blake3_hasher_init(&hasher);
-  blake3_hasher_update(&hasher, bytes.data(), bytes.size());
+  for (const Bytes& part : parts) blake3_hasher_update(&hasher, part.data(), part.size());
   std::array<uint8_t, 32> digest;
   blake3_hasher_finalize(&hasher, digest.data(), digest.size());
   return digest;

@@ -31,6 +31,16 @@ TEST(ContentHash, EqualsTheReferenceCrate) {
   }
 }
 
+TEST(ContentDigest, OfPartsIsThatOfTheWhole) {
+  std::vector<uint8_t> data(5000);
+  for (size_t i = 0; i < data.size(); ++i) data[i] = static_cast<uint8_t>(i * 7);
+  const Bytes whole(data.data(), data.size());
+  const std::vector<Bytes> parts = {whole.subspan(0, 0), whole.subspan(0, 1),
+                                    whole.subspan(1, 3000), whole.subspan(3001, 1999)};
+  EXPECT_EQ(ContentDigest(Span<const Bytes>(parts)), ContentDigest(whole));
+  EXPECT_EQ(ContentDigest(Span<const Bytes>()), ContentDigest(Bytes()));
+}
+
 TEST(ContentDigest, EqualsPypiBlake3) {
   const struct {
     size_t length;
