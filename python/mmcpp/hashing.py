@@ -1,15 +1,28 @@
-"""Content identity of encoded bytes."""
+"""Content identity: digests of encoded bytes, of any value, of items, and vLLM's."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from mmcpp import _mmcpp
+from mmcpp.hashing_vllm import EncodedMedia, vllm_hash, vllm_item_hash
+from mmcpp.identity import ItemScope, check_uuids, hash_value, name_uncached, parse_uuids
 
 if TYPE_CHECKING:
     from mmcpp.inputs import BytesLike
 
-__all__ = ["content_digest", "content_hash"]
+__all__ = [
+    "EncodedMedia",
+    "ItemScope",
+    "check_uuids",
+    "content_digest",
+    "content_hash",
+    "hash_value",
+    "name_uncached",
+    "parse_uuids",
+    "vllm_hash",
+    "vllm_item_hash",
+]
 
 
 def content_hash(data: BytesLike) -> int:
