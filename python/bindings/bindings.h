@@ -90,6 +90,8 @@ void BindHash(py::module_& m);
 void BindImage(py::module_& m);
 void BindFamilies(py::module_& m);
 void BindPrompt(py::module_& m);
+void BindPromptUpdate(py::module_& m);
+void BindCache(py::module_& m);
 void BindDriver(py::module_& m);
 void BindSource(py::module_& m);
 void BindFetch(py::module_& m);

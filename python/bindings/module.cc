@@ -11,6 +11,8 @@ PYBIND11_MODULE(_mmcpp, m, pybind11::mod_gil_not_used()) {
   mmcpp::bindings::BindImage(m);
   mmcpp::bindings::BindFamilies(m);
   mmcpp::bindings::BindPrompt(m);
+  mmcpp::bindings::BindPromptUpdate(m);
+  mmcpp::bindings::BindCache(m);
   mmcpp::bindings::BindDriver(m);
   mmcpp::bindings::BindSource(m);
   mmcpp::bindings::BindFetch(m);
