@@ -35,7 +35,8 @@ struct Config {
   uint64_t min_pixels = 0, max_pixels = 0;
   transforms::SmartResizeRule size_rule = transforms::SmartResizeRule::kTransformers;
   Convention convention = Convention::kAtenU8;
-  transforms::BlockPatches patches;
+  int merge_size = 0;                ///< patches per side that one token stands for
+  transforms::BlockPatches patches;  ///< as written: blocks of merge_size, or of one patch
   PatchOrder order = PatchOrder::kBlock;
   bool plain_positions = false;
   transforms::NormTable table;
@@ -60,7 +61,7 @@ Result<Config> ReadConfig(SpecReader spec) {
   Config config;
   config.prompt = ItemPrompt::Read(&spec);
   config.patches.patch_size = spec.Size("patch_size", kMaxPatchSize);
-  config.patches.merge_size = spec.Size("merge_size", kMaxMergeSize);
+  config.merge_size = spec.Size("merge_size", kMaxMergeSize);
   config.patches.copies = spec.Size("temporal_patch_size", kMaxTemporalPatchSize);
   config.min_pixels = spec.UInt("min_pixels", 0, kMaxMinPixels);
   config.max_pixels = spec.UInt("max_pixels", 0, UINT64_MAX);
@@ -80,6 +81,7 @@ Result<Config> ReadConfig(SpecReader spec) {
                                           {"raster", PatchOrder::kRaster},
                                           {"raster_4d", PatchOrder::kRaster4d}},
                                          PatchOrder::kBlock);
+  config.patches.merge_size = config.order == PatchOrder::kBlock ? config.merge_size : 1;
   config.plain_positions =
       spec.EnumOr<bool>("positions", {{"mrope", false}, {"plain", true}}, false);
   if (spec.strict()) {
@@ -105,7 +107,7 @@ class QwenVl final : public Family {
 
   Result<ItemPlan> PlanItem(int height, int width) const override {
     const int patch = config_.patches.patch_size;
-    const int merge = config_.patches.merge_size;
+    const int merge = config_.merge_size;
     MMCPP_ASSIGN(
         const transforms::Size size,
         transforms::SmartResize(
@@ -131,14 +133,8 @@ class QwenVl final : public Family {
 
   Status ProcessItem(const ImageView& image, const ItemPlan& plan,
                      TensorView feature) const override {
-    transforms::BlockPatches patches = config_.patches;
-    if (config_.order != PatchOrder::kBlock) patches.merge_size = 1;
-    const int64_t side = patches.patch_size;
-    const std::array<int64_t, 2> rows = {plan.feature_shape[0],
-                                         int64_t{3} * patches.copies * side * side};
-    feature.shape = rows;
     return ResizeToPatches(image, plan.resized_height, plan.resized_width, Filter::kBicubic,
-                           config_.convention, patches, config_.table, feature);
+                           config_.convention, config_.patches, config_.table, feature);
   }
 
   Result<std::vector<NamedTensor>> Aux(const ItemPlan& plan) const override {
@@ -161,8 +157,8 @@ class QwenVl final : public Family {
     std::vector<GridThw> grids;
     grids.reserve(items.size());
     for (const ItemPlan& item : items) grids.push_back(std::get<GridThw>(item.geometry));
-    MMCPP_ASSIGN(MRope mrope, MropePositions(length, offsets, grids,
-                                             static_cast<uint32_t>(config_.patches.merge_size)));
+    MMCPP_ASSIGN(MRope mrope,
+                 MropePositions(length, offsets, grids, static_cast<uint32_t>(config_.merge_size)));
     return Positions{std::move(mrope)};
   }
 

@@ -51,8 +51,12 @@ Status CheckOut(int height, int width, const BlockPatches& layout, const TensorV
   const int64_t patch = int64_t{layout.patch_size} * layout.patch_size;
   const int64_t rows = int64_t{height} * width / patch;
   int64_t values = static_cast<int64_t>(kChannels) * patch;
-  const bool fits = CheckedMul<int64_t>(values, layout.copies, &values) && out.shape.size() == 2 &&
-                    out.shape[0] == rows && out.shape[1] == values;
+  const int64_t side = layout.patch_size;
+  const bool fits = CheckedMul<int64_t>(values, layout.copies, &values) && !out.shape.empty() &&
+                    out.shape[0] == rows &&
+                    (std::equal(out.shape.begin() + 1, out.shape.end(), &values, &values + 1) ||
+                     (out.shape.size() == 4 && out.shape[1] == values / patch &&
+                      out.shape[2] == side && out.shape[3] == side));
   if (!fits) {
     return InvalidArgument("patchify: the output must be " + std::to_string(rows) + " rows of " +
                            std::to_string(values) + " values");

@@ -48,7 +48,8 @@ class PixelMap {
 /// Writes the patch rows of a picture into a tensor, any band of blocks at any time.
 class BlockPatchWriter {
  public:
-  /// For a picture of height x width. `out` has grid_h*grid_w rows of 3*copies*patch_size^2 values
+  /// For a picture of height x width. `out` has grid_h*grid_w rows of 3*copies*patch_size^2 values,
+  /// or of as many in [3*copies, patch_size, patch_size]
   /// (f32, bf16, f16: through the table; u8: the bytes as they are). kInvalidArgument unless the
   /// sides are positive multiples of layout.unit() and out's shape, dtype and alignment fit.
   static Result<BlockPatchWriter> Make(int height, int width, const BlockPatches& layout,
