@@ -20,7 +20,7 @@ import hf
 import mmcpp
 
 HERE = pathlib.Path(__file__).parent
-MODULES = ("test_hf_patch_grids", "test_hf_fixed_size", "test_hf_internvl")
+MODULES = ("test_hf_patch_grids", "test_hf_fixed_size", "test_hf_internvl", "test_hf_pixtral", "test_hf_llava_next")
 SIZES = ((3, 7), (90, 211), (150, 61))
 
 

@@ -2,7 +2,10 @@
 and a tokenizer small enough to make in a test."""
 
 import contextlib
+import importlib
+import sys
 from collections.abc import Callable, Iterator, Sequence
+from types import ModuleType
 from unittest import mock
 
 import numpy as np
@@ -59,6 +62,14 @@ def torchvision_arithmetic() -> Iterator[None]:
         for name, change in changes.items():
             stack.enter_context(mock.patch.object(backends, name, change))
         yield
+
+
+def processing(model: str) -> ModuleType:
+    """The module of a model's processor; some import torchvision, which their rules for prompts do not use."""
+    names = ("torchvision", "torchvision.transforms", "torchvision.transforms.v2")
+    stand_ins = {name: mock.MagicMock() for name in names if name not in sys.modules}
+    with mock.patch.dict(sys.modules, stand_ins):
+        return importlib.import_module(f"transformers.models.{model}.processing_{model}")
 
 
 def assert_equal(ours: dict, theirs: dict, unused: Sequence[str] = ()) -> None:

@@ -37,7 +37,9 @@ using Geometry = std::variant<GridThw, TileGrid>;
 struct ItemPlan {
   std::vector<int64_t> feature_shape;
   Geometry geometry;
-  uint64_t tokens = 0;     ///< prompt tokens that take a placeholder's place, any around it counted
+  uint64_t tokens = 0;    ///< prompt tokens that take a placeholder's place, any around it counted
+  int source_height = 0;  ///< the picture itself, in pixels, where a family's Aux needs it
+  int source_width = 0;
   int resized_height = 0;  ///< the picture the model sees, in pixels
   int resized_width = 0;
 };
@@ -96,6 +98,11 @@ class MMCPP_EXPORT Family {
 
   /// What a picture of this size becomes. kInvalidArgument for a size the family refuses.
   virtual Result<ItemPlan> PlanItem(int height, int width) const = 0;
+
+  /// Whether features of one batch may differ in the sides behind the first. The packed tensor has
+  /// the largest of each then, zero where a picture has nothing, and the tensor that ProcessItem
+  /// gets may be larger than plan.feature_shape: the feature stands at its head.
+  virtual bool PadsFeatures() const noexcept;
 
   /// Writes the feature of `image` into `feature`, whose shape is plan.feature_shape and whose
   /// dtype is one of f32, bf16, f16 and u8 (u8: pixels as resized, normalisation left to the

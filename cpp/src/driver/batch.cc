@@ -1,6 +1,7 @@
 // Items without a prompt, their features packed into one tensor without a copy: sizes come from the
 // headers, the tensor is allocated once, and each item is decoded and processed into its own rows.
 #include <algorithm>
+#include <cstring>
 #include <string>
 #include <utility>
 #include <vector>
@@ -55,37 +56,59 @@ Result<PlannedItem> PlanSource(const Family& family, const MediaSource& source,
 struct Packing {
   std::vector<int64_t> shape;
   std::vector<size_t> byte_offsets;
+  size_t row_bytes = 0;
 };
 
-bool SameTrailingSides(const std::vector<int64_t>& a, const std::vector<int64_t>& b) {
-  return a.size() == b.size() && std::equal(a.begin() + 1, a.end(), b.begin() + 1);
+/// Takes in an item's shape; false if it cannot be packed with those before.
+bool JoinTrailingSides(const std::vector<int64_t>& shape, bool pads, std::vector<int64_t>* joined) {
+  if (shape.size() != joined->size()) return false;
+  for (size_t i = 1; i < shape.size(); ++i) {
+    if (shape[i] != (*joined)[i] && !pads) return false;
+    (*joined)[i] = std::max(shape[i], (*joined)[i]);
+  }
+  return true;
 }
 
-Result<Packing> Pack(const std::vector<PlannedItem>& items, DType dtype) {
+Result<Packing> Pack(const Family& family, const std::vector<PlannedItem>& items, DType dtype) {
   Packing packing;
   packing.shape = items[0].plan.feature_shape;
   MMCPP_ENSURE(!packing.shape.empty());
+  for (size_t i = 0; i < items.size(); ++i) {
+    MMCPP_TRY(driver::ForItem(i, [&]() -> Status {
+      if (JoinTrailingSides(items[i].plan.feature_shape, family.PadsFeatures(), &packing.shape)) {
+        return Ok{};
+      }
+      return InvalidArgument("features of different shapes cannot be packed");
+    }));
+  }
   size_t row_bytes = DTypeSize(dtype);
   for (size_t i = 1; i < packing.shape.size(); ++i) {
     MMCPP_ENSURE(packing.shape[i] >= 0);
     MMCPP_ENSURE(CheckedMul(row_bytes, static_cast<size_t>(packing.shape[i]), &row_bytes));
   }
   packing.shape[0] = 0;
-  for (size_t i = 0; i < items.size(); ++i) {
-    const std::vector<int64_t>& shape = items[i].plan.feature_shape;
-    MMCPP_TRY(driver::ForItem(i, [&]() -> Status {
-      if (!SameTrailingSides(shape, packing.shape)) {
-        return InvalidArgument("features of different shapes cannot be packed");
-      }
-      size_t offset = 0;
-      MMCPP_ENSURE(shape[0] >= 0);
-      MMCPP_ENSURE(CheckedMul(static_cast<size_t>(packing.shape[0]), row_bytes, &offset));
-      MMCPP_ENSURE(CheckedAdd(packing.shape[0], shape[0], &packing.shape[0]));
-      packing.byte_offsets.push_back(offset);
-      return Ok{};
-    }));
+  for (const PlannedItem& item : items) {
+    const int64_t rows = item.plan.feature_shape[0];
+    size_t offset = 0;
+    MMCPP_ENSURE(rows >= 0);
+    MMCPP_ENSURE(CheckedMul(static_cast<size_t>(packing.shape[0]), row_bytes, &offset));
+    MMCPP_ENSURE(CheckedAdd(packing.shape[0], rows, &packing.shape[0]));
+    packing.byte_offsets.push_back(offset);
   }
+  packing.row_bytes = row_bytes;
   return packing;
+}
+
+/// The part of the packed tensor that is an item's; zero beforehand where it is to be padded.
+TensorView ItemPart(const Packing& packing, size_t index, const ItemPlan& plan, DType dtype,
+                    uint8_t* data, std::vector<int64_t>* shape) {
+  *shape = packing.shape;
+  (*shape)[0] = plan.feature_shape[0];
+  const TensorView part = {data + packing.byte_offsets[index], dtype, *shape};
+  if (*shape != plan.feature_shape) {
+    std::memset(part.data, 0, static_cast<size_t>((*shape)[0]) * packing.row_bytes);
+  }
+  return part;
 }
 
 /// The request's error when item `error.item` cannot be planned: what the lowest failing item says
@@ -104,10 +127,11 @@ Error LowestFailure(const Family& family, Span<const MediaSource> media,
 
 Result<OutputItem> ProcessInto(const Family& family, const MediaSource& source,
                                const ProcessOptions& options, const PlannedItem& planned,
-                               uint8_t* data) {
+                               const Packing& packing, size_t index, uint8_t* data) {
   MMCPP_ASSIGN(driver::LoadedItem loaded, driver::LoadItem(source, options));
   MMCPP_ENSURE(loaded.pixels.height == planned.height && loaded.pixels.width == planned.width);
-  const TensorView feature = {data, options.dtype, planned.plan.feature_shape};
+  std::vector<int64_t> shape;
+  const TensorView feature = ItemPart(packing, index, planned.plan, options.dtype, data, &shape);
   MMCPP_TRY(driver::RunFamily(family, loaded.pixels, planned.plan, feature, &loaded.item));
   return std::move(loaded.item);
 }
@@ -119,7 +143,7 @@ Result<ItemBatch> Run(const Family& family, Span<const MediaSource> media,
     return driver::ForItem(i, [&] { return PlanSource(family, media[i], options.decode); });
   });
   if (!planned.ok()) return LowestFailure(family, media, options, planned.error());
-  const auto packing = Pack(*planned, options.dtype);
+  const auto packing = Pack(family, *planned, options.dtype);
   if (!packing.ok()) return LowestFailure(family, media, options, packing.error());
 
   ItemBatch batch;
@@ -127,8 +151,7 @@ Result<ItemBatch> Run(const Family& family, Span<const MediaSource> media,
   uint8_t* data = batch.features.data();
   MMCPP_ASSIGN(batch.items, par::TryMap<OutputItem>(media.size(), [&](size_t i) {
                  return driver::ForItem(i, [&] {
-                   return ProcessInto(family, media[i], options, (*planned)[i],
-                                      data + packing->byte_offsets[i]);
+                   return ProcessInto(family, media[i], options, (*planned)[i], *packing, i, data);
                  });
                }));
   return batch;

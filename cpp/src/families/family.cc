@@ -3,6 +3,8 @@
 
 namespace mmcpp {
 
+bool Family::PadsFeatures() const noexcept { return false; }
+
 Result<Positions> Family::ComputePositions(size_t /*length*/, Span<const TokenRange> /*offsets*/,
                                            Span<const ItemPlan> /*items*/) const {
   return Positions{Rope1D{}};

@@ -7,6 +7,8 @@
 #include "base/out_of_memory.h"
 #include "families/fixed_size.h"
 #include "families/internvl.h"
+#include "families/llava_next.h"
+#include "families/pixtral.h"
 #include "families/qwen_vl.h"
 #include "families/spec.h"
 #include "mmcpp/build_info.h"
@@ -20,9 +22,9 @@ struct Entry {
 };
 
 constexpr Entry kFamilies[] = {
-    {"qwen_vl", families::MakeQwenVl},
-    {"fixed_size", families::MakeFixedSize},
-    {"internvl", families::MakeInternVl},
+    {"qwen_vl", families::MakeQwenVl},    {"fixed_size", families::MakeFixedSize},
+    {"internvl", families::MakeInternVl}, {"llava_next", families::MakeLlavaNext},
+    {"pixtral", families::MakePixtral},
 };
 
 Result<std::unique_ptr<const Family>> Make(const std::string& json, UnknownKeys unknown_keys) {

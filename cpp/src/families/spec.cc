@@ -183,6 +183,26 @@ std::vector<int64_t> SpecReader::Ints(const char* key) {
   return numbers;
 }
 
+std::vector<std::pair<int64_t, int64_t>> SpecReader::Pairs(const char* key) {
+  std::vector<std::pair<int64_t, int64_t>> pairs;
+  const json* value = Find(key, false);
+  if (value == nullptr) return pairs;
+  bool fits = value->is_array() && value->size() <= kMaxInts;
+  for (size_t i = 0; fits && i < value->size(); ++i) {
+    const json& pair = (*value)[i];
+    fits = pair.is_array() && pair.size() == 2;
+    if (fits) {
+      pairs.emplace_back(IntValue(key, pair[0], INT64_MIN, INT64_MAX),
+                         IntValue(key, pair[1], INT64_MIN, INT64_MAX));
+    }
+  }
+  if (!fits) {
+    Fail(std::string(key) + ": expected an array of at most " + std::to_string(kMaxInts) +
+         " pairs of integers, got " + Shown(*value));
+  }
+  return pairs;
+}
+
 bool SpecReader::BoolOr(const char* key, bool fallback) {
   const json* value = Find(key, false);
   if (value == nullptr) return fallback;

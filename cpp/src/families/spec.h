@@ -45,6 +45,8 @@ class SpecReader {
   bool BoolOr(const char* key, bool fallback);
   /// An array of at most kMaxInts integers; empty when the key is absent.
   std::vector<int64_t> Ints(const char* key);
+  /// An array of at most kMaxInts pairs of integers; empty when the key is absent.
+  std::vector<std::pair<int64_t, int64_t>> Pairs(const char* key);
   /// A size or count: as UInt from 1, with the reference crate's words for 0.
   int Size(const char* key, int max);
   /// Three numbers, one per channel, each read as double and rounded to float; finite.

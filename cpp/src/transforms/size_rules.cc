@@ -132,4 +132,25 @@ Result<Size> FitShortestEdge(int height, int width, int edge) {
   return height <= width ? Size{edge, other} : Size{other, edge};
 }
 
+Result<Size> FitLongestEdge(int height, int width, int edge, int multiple) {
+  if (height <= 0 || width <= 0 || edge <= 0 || multiple <= 0) {
+    return InvalidArgument("empty image");
+  }
+  const double ratio =
+      std::max(static_cast<double>(height) / edge, static_cast<double>(width) / edge);
+  const auto fit = [&](int side) -> int64_t {
+    const int64_t reduced = ratio > 1 ? static_cast<int64_t>(std::floor(side / ratio)) : side;
+    return (reduced + multiple - 1) / multiple * multiple;
+  };
+  const int64_t fitted_height = fit(height);
+  const int64_t fitted_width = fit(width);
+  constexpr int64_t kMaxSide = 1 << 20;
+  if (fitted_height == 0 || fitted_width == 0 || std::max(fitted_height, fitted_width) > kMaxSide) {
+    return InvalidArgument("longest_edge: " + SizeText(height, width) + " at " +
+                           std::to_string(edge) + " degenerates to " +
+                           SizeText(fitted_height, fitted_width));
+  }
+  return Size{static_cast<int>(fitted_height), static_cast<int>(fitted_width)};
+}
+
 }  // namespace mmcpp::transforms

@@ -38,4 +38,9 @@ Result<Size> SmartResize(int height, int width, int factor, uint64_t min_pixels,
 /// picture, kLimitExceeded for a result of more than 2^20 pixels along a side.
 Result<Size> FitShortestEdge(int height, int width, int edge);
 
+/// The picture reduced until no side is over `edge`, rounding down, then both sides rounded up to
+/// multiples of `multiple`. Equals get_resize_output_image_size of transformers 5.24's Pixtral.
+/// kInvalidArgument for an empty picture or one so thin that a side vanishes.
+Result<Size> FitLongestEdge(int height, int width, int edge, int multiple);
+
 }  // namespace mmcpp::transforms

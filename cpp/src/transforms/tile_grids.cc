@@ -1,7 +1,9 @@
 // Grid selectors, in double as their references compute.
 #include "transforms/tile_grids.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <string>
 
@@ -33,6 +35,42 @@ Result<Grid> ClosestRatioGrid(int height, int width, Size tile, int min_tiles, i
     }
   }
   return best;
+}
+
+Result<Size> BestResolution(int height, int width, const std::vector<Size>& resolutions) {
+  if (height <= 0 || width <= 0) return InvalidArgument("empty image");
+  const int64_t pixels = int64_t{height} * width;
+  Size best;
+  int64_t most = 0;
+  int64_t least_waste = 0;
+  for (const Size& size : resolutions) {
+    const double scale = std::min(static_cast<double>(size.width) / width,
+                                  static_cast<double>(size.height) / height);
+    const auto reduced_width = static_cast<int64_t>(width * scale);
+    const auto reduced_height = static_cast<int64_t>(height * scale);
+    const int64_t kept = std::min(reduced_width * reduced_height, pixels);
+    const int64_t waste = int64_t{size.width} * size.height - kept;
+    if (kept > most || (kept == most && kept > 0 && waste < least_waste)) {
+      most = kept;
+      least_waste = waste;
+      best = size;
+    }
+  }
+  if (most > 0) return best;
+  return InvalidArgument("tiles: " + std::to_string(height) + "x" + std::to_string(width) +
+                         " vanishes in each of " + std::to_string(resolutions.size()) +
+                         " resolutions");
+}
+
+Size FitInside(int height, int width, Size canvas) {
+  const double scale_width = static_cast<double>(canvas.width) / width;
+  const double scale_height = static_cast<double>(canvas.height) / height;
+  if (scale_width < scale_height) {
+    const double fitted = std::ceil(height * scale_width);
+    return {static_cast<int>(std::min<double>(fitted, canvas.height)), canvas.width};
+  }
+  const double fitted = std::ceil(width * scale_height);
+  return {canvas.height, static_cast<int>(std::min<double>(fitted, canvas.width))};
 }
 
 }  // namespace mmcpp::transforms

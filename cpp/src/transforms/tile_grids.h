@@ -1,6 +1,8 @@
 // Which grid of tiles a picture is cut into. Pure arithmetic on sizes.
 #pragma once
 
+#include <vector>
+
 #include "mmcpp/status.h"
 #include "transforms/size_rules.h"
 
@@ -23,5 +25,18 @@ constexpr int kMaxGridTiles = 1024;
 /// grid is allowed. kInvalidArgument for an empty picture or tile, or bounds outside 1 to
 /// kMaxGridTiles.
 Result<Grid> ClosestRatioGrid(int height, int width, Size tile, int min_tiles, int max_tiles);
+
+/// Longest side of a resolution, in pixels.
+constexpr int kMaxCanvasSide = 1 << 15;
+
+/// The resolution that keeps most of the picture's pixels, of equal ones the one that wastes least,
+/// of equal ones the first. Equals select_best_resolution of transformers 5.24. Sides must be
+/// positive and at most kMaxCanvasSide. kInvalidArgument for an empty picture, no resolutions, or a
+/// picture so thin that it vanishes in all of them.
+Result<Size> BestResolution(int height, int width, const std::vector<Size>& resolutions);
+
+/// The size of the picture when it is enlarged or reduced until it touches two sides of `canvas`;
+/// the other two are rounded up. Equals get_patch_output_size of transformers 5.24.
+Size FitInside(int height, int width, Size canvas);
 
 }  // namespace mmcpp::transforms

@@ -159,5 +159,25 @@ TEST(ProcessItems, ShapesMustFitTogether) {
   EXPECT_EQ(uneven.error().item, 2);
 }
 
+TEST(ProcessItems, PadsFeaturesThatMayDiffer) {
+  const auto family = FamilyFromSpec(
+      R"({"family": "pixtral", "image_token_id": 5, "longest_edge": 64, "patch_size": 8,
+          "image_mean": [0, 0, 0], "image_std": [1, 1, 1]})");
+  ASSERT_TRUE(family.ok()) << family.error().message;
+  const Picture tall(24, 8), wide(16, 32, 1);
+  const Media media = {tall.view(), wide.view()};
+  test::ForEachSchedule(4, [&] {
+    const auto batch = ProcessItems(**family, media, Options());
+    ASSERT_TRUE(batch.ok()) << batch.error().message;
+    ASSERT_EQ(batch->features.shape(), (std::vector<int64_t>{2, 3, 24, 32}));
+    for (int i = 0; i < 2 * 3 * 24 * 32; ++i) {
+      const Picture& picture = i < 3 * 24 * 32 ? tall : wide;
+      const int channel = i / (24 * 32) % 3, y = i / 32 % 24, x = i % 32;
+      const bool inside = y < picture.height && x < picture.width;
+      ASSERT_EQ(batch->features.data()[i], inside ? picture.view().row(y)[x * 3 + channel] : 0);
+    }
+  });
+}
+
 }  // namespace
 }  // namespace mmcpp

@@ -91,6 +91,19 @@ TEST(SmartResize, EqualsTransformersOnManySizes) {
   EXPECT_EQ(DigestOfSizes(20000, SmartResizeRule::kPaddleOcr, 1), 0x37dd520db5457eb7u);
 }
 
+TEST(FitLongestEdge, EqualsTransformers) {
+  const auto fit = [](int height, int width) {
+    const Size size = *FitLongestEdge(height, width, 1024, 16);
+    return std::make_pair(size.height, size.width);
+  };
+  EXPECT_EQ(fit(480, 640), std::make_pair(480, 640));
+  EXPECT_EQ(fit(3000, 4000), std::make_pair(768, 1024));
+  EXPECT_EQ(fit(1, 1), std::make_pair(16, 16));
+  EXPECT_EQ(fit(2000, 1333), std::make_pair(1024, 688));  // 682
+  EXPECT_FALSE(FitLongestEdge(1, 2000, 1024, 16).ok());
+  EXPECT_FALSE(FitLongestEdge(0, 2000, 1024, 16).ok());
+}
+
 TEST(FitShortestEdge, EqualsTransformers) {
   const auto fit = [](int height, int width, int edge) {
     const Size size = *FitShortestEdge(height, width, edge);

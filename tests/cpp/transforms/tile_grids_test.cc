@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 namespace mmcpp::transforms {
 namespace {
 
@@ -28,6 +30,33 @@ TEST(ClosestRatioGrid, BoundsThatCannotBeAreRefused) {
   EXPECT_FALSE(ClosestRatioGrid(5, 5, {448, 448}, 0, 12).ok());
   EXPECT_FALSE(ClosestRatioGrid(5, 5, {448, 448}, 3, 2).ok());
   EXPECT_FALSE(ClosestRatioGrid(5, 5, {448, 448}, 1, kMaxGridTiles + 1).ok());
+}
+
+// Values of transformers 5.24; tests/python/test_hf_llava_next.py compares thousands.
+TEST(BestResolution, EqualsTransformers) {
+  const std::vector<Size> list = {{336, 672}, {672, 336}, {672, 672}, {1008, 336}, {336, 1008}};
+  const auto best = [&](int height, int width) {
+    const Size size = *BestResolution(height, width, list);
+    return std::make_pair(size.height, size.width);
+  };
+  EXPECT_EQ(best(480, 640), std::make_pair(672, 672));
+  EXPECT_EQ(best(100, 100),
+            std::make_pair(336, 672));  // all keep it whole: the first of the smallest
+  EXPECT_EQ(best(2000, 500), std::make_pair(1008, 336));
+  EXPECT_EQ(best(300, 900), std::make_pair(336, 1008));
+  EXPECT_FALSE(BestResolution(1, 2000, list).ok());
+  EXPECT_FALSE(BestResolution(1, 1, {}).ok());
+  EXPECT_FALSE(BestResolution(0, 1, list).ok());
+}
+
+TEST(FitInside, RoundsUpWithinTheCanvas) {
+  const auto fit = [](int height, int width) {
+    const Size size = FitInside(height, width, {672, 672});
+    return std::make_pair(size.height, size.width);
+  };
+  EXPECT_EQ(fit(480, 640), std::make_pair(504, 672));
+  EXPECT_EQ(fit(3, 1000), std::make_pair(3, 672));  // 2.016
+  EXPECT_EQ(fit(1000, 999), std::make_pair(672, 672));
 }
 
 }  // namespace

@@ -1,0 +1,109 @@
+"""`llava_next` against the image processors of LLaVA-NeXT and LLaVA-OneVision in transformers 5.24."""
+
+import random
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import mmcpp
+from hf import Tokens, compare, compare_prompt, processing
+from samples import CLIP
+
+pytestmark = pytest.mark.hf
+transformers = pytest.importorskip("transformers", minversion="5.24", reason="transformers 5.24 is the reference")
+pytest.importorskip("torch", reason="torch is the reference of the torchvision backend")
+
+HALF = {"image_mean": [0.5] * 3, "image_std": [0.5] * 3}
+CASES = {
+    # name: side of a tile, resolutions, tokens along a tile, mean and std, our other keys
+    "llava_next": (112, [[112, 224], [224, 112], [224, 224], [336, 112], [112, 336]], 8, CLIP, {}),
+    "llava_onevision": (
+        128, [[128 * i, 128 * k] for i in range(1, 5) for k in range(1, 5)], 9, HALF,
+        {"anyres_max": 4, "batch_num_images": True},
+    ),
+}  # fmt: skip
+
+
+def spec_of(name: str, backend: str = "pil", **keys: object) -> dict:
+    side, resolutions, along, channels, others = CASES[name]
+    return {
+        "family": "llava_next",
+        "image_token_id": 1,
+        "tile_size": side,
+        "image_grid_pinpoints": resolutions,
+        "tile_tokens": along,
+        "base_tokens": along * along,
+        "resample": "pil" if backend == "pil" else "aten_u8",
+        **channels,
+        **others,
+        **keys,
+    }
+
+
+def processor(name: str):
+    side, resolutions, _, channels, _ = CASES[name]
+    if name == "llava_next":
+        sizes = {"size": {"shortest_edge": side}, "crop_size": {"height": side, "width": side}}
+        return transformers.LlavaNextImageProcessorPil(image_grid_pinpoints=resolutions, **sizes, **channels)
+    return transformers.LlavaOnevisionImageProcessorPil(
+        image_grid_pinpoints=resolutions, size={"height": side, "width": side}, **channels
+    )
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_tensors(name):
+    assert compare(lambda backend: spec_of(name, backend), processor(name)) >= 120
+
+
+def rule_of(name: str):
+    """Their processor's rule for one picture, with what it reads of its own object."""
+    side, resolutions, along, _, _ = CASES[name]
+    fields = {"image_token": "<image>", "image_processor": SimpleNamespace(image_grid_pinpoints=resolutions)}
+    if name == "llava_next":
+        cls = processing("llava_next").LlavaNextProcessor
+        fields |= {
+            "patch_size": side // along,
+            "num_additional_image_tokens": 1,
+            "vision_feature_select_strategy": "default",
+        }
+    else:
+        cls = processing("llava_onevision").LlavaOnevisionProcessor
+        fields |= {
+            "num_image_tokens": along * along,
+            "vision_feature_select_strategy": "full",
+            "vision_aspect_ratio": "anyres_max_4",
+        }
+    this = SimpleNamespace(**fields)
+    for method in ("_get_number_of_features", "_get_unpadded_features"):
+        setattr(this, method, getattr(cls, method).__get__(this))
+    return lambda inputs, i: cls.replace_image_token(this, inputs, i)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_prompt(name):
+    tokens = Tokens("<image>")
+    compare_prompt(
+        spec_of(name, image_token_id=tokens.id("<image>")), tokens, "<image>", rule_of(name), processor(name)
+    )
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_counts(name):
+    ours, rule, side = mmcpp.ImageProcessor.from_spec(spec_of(name)), rule_of(name), CASES[name][0]
+    choose = random.Random(3)
+    for _ in range(2000):
+        size = (choose.randint(1, 2000), choose.randint(1, 2000))
+        inputs = {
+            "image_sizes": [size],
+            "batch_num_images": [1],
+            "pixel_values": np.empty((1, 1, 3, side, side), np.uint8),
+        }
+        if max(size) > 100 * min(size):
+            continue  # they vanish in every resolution, which transformers does not foresee
+        assert ours.count_tokens(*size) == rule(inputs, 0).count("<image>"), size
+
+
+def test_what_vanishes_is_refused():
+    with pytest.raises(ValueError, match="vanishes in each of 5 resolutions"):
+        mmcpp.ImageProcessor.from_spec(spec_of("llava_next")).plan(1, 1000)
