@@ -1,0 +1,140 @@
+"""Which work is measured, and who does it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Side:
+    """One contestant of a case."""
+
+    library: str
+    """A key of ``peers.PEERS``."""
+    exact: bool = True
+    """Whether its result must have the bytes of mmcpp's; else how far it is off is told."""
+    note: str = ""
+    """What it does otherwise than the case says."""
+    changes: dict[str, Any] = field(default_factory=dict)
+    """Of the case's arguments."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One row of a table."""
+
+    group: str
+    name: str
+    kind: str
+    """The method of a library in libraries.py."""
+    file: str
+    """A key of pictures.py."""
+    arguments: dict[str, Any]
+    sides: tuple[Side, ...]
+    """Beside mmcpp."""
+
+
+DEFAULT_BUDGET = 12845056
+BUDGETS = {"1 Mpx": 1003520, "12.8 Mpx": DEFAULT_BUDGET}
+NOT_EXACT = Side("sglang-mm", exact=False)
+OTHER_DECODER = Side("opencv", exact=False)
+
+
+def _decode() -> list[Case]:
+    files = {
+        "JPEG 1920x1080 4:2:0 q85": "hd_q85.jpg",
+        "JPEG 1920x1080 4:2:0 q90": "hd_q90.jpg",
+        "JPEG 1920x1080 4:4:4 q95": "hd_444_q95.jpg",
+        "JPEG 4000x3000 4:2:0 q85": "phone_q85.jpg",
+        "JPEG 4000x3000 4:2:0 q90": "phone_q90.jpg",
+        "PNG 1920x1080 photo": "hd_photo.png",
+        "PNG 1920x1080 screenshot": "hd_screenshot.png",
+        "PNG 1920x1080 screenshot, palette": "hd_palette.png",
+        "WebP 1920x1080 q85": "hd_q85.webp",
+        "WebP 1920x1080 screenshot, lossless": "hd_screenshot_lossless.webp",
+    }
+    result = []
+    for name, file in files.items():
+        bare = (Side("libjpeg-turbo"),) if file.endswith(".jpg") else ()
+        sides = (Side("pillow"), *bare, OTHER_DECODER, NOT_EXACT)
+        result.append(Case("decode to RGB", name, "decode", file, {}, sides))
+    return result
+
+
+def _resize() -> list[Case]:
+    result = []
+    shapes = (("hd_photo.npy", 1080, 1920, 756, 1344), ("phone_photo.npy", 3000, 4000, 868, 1148))
+    for file, height, width, to_height, to_width in (*shapes, ("vga_photo.npy", 480, 640, 1024, 1024)):
+        size = {"height": to_height, "width": to_width}
+        name = f"{width}x{height} to {to_width}x{to_height}"
+        for chosen in ("bicubic", "lanczos"):
+            sides = (Side("pillow"), Side("pillow-simd", exact=False), Side("opencv", exact=False), NOT_EXACT)
+            result.append(Case("resize", f"{name} {chosen}", "resize", file, {**size, "filter": chosen}, sides))
+        arguments = {**size, "filter": "bicubic", "convention": "aten_u8"}
+        result.append(Case("resize", f"{name} torch's", "resize", file, arguments, (Side("hf"), NOT_EXACT)))
+    return result
+
+
+def _preprocess() -> list[Case]:
+    result = []
+    requests = [("1024x1024", "square_q90.jpg", "12.8 Mpx")]
+    requests += [("1920x1080", "hd_q90.jpg", budget) for budget in BUDGETS]
+    requests += [("4000x3000", "phone_q90.jpg", budget) for budget in BUDGETS]
+    floor = Side("libjpeg-turbo", exact=False, note="decode alone")
+    only_f32 = Side("sglang-mm", exact=False, note="f32", changes={"dtype": "float32"})
+    for size, file, budget in requests:
+        for label, backend, dtype, sides in (
+            ("f32", "torchvision", "float32", (Side("hf"), NOT_EXACT, floor)),
+            ("u8", "torchvision", "uint8", (Side("hf"), only_f32, floor)),
+            ("bf16", "torchvision", "bfloat16", (only_f32, floor)),
+            ("f32, Pillow's", "pil", "float32", (Side("hf"), NOT_EXACT, floor)),
+        ):
+            arguments = {"max_pixels": BUDGETS[budget], "dtype": dtype, "backend": backend}
+            name = f"{size}, {budget}, {label}"
+            result.append(Case("Qwen2-VL, JPEG q90 to features", name, "preprocess", file, arguments, sides))
+    return result
+
+
+def cases() -> list[Case]:
+    """Give all rows of the tables for one thread."""
+    return [*_decode(), *_resize(), *_preprocess()]
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """The same work on one thread and on two."""
+
+    name: str
+    kind: str
+    file: str
+    arguments: dict[str, Any]
+    one: dict[str, Any]
+    """Of the arguments, on one thread."""
+    two: dict[str, Any]
+    pool: int
+    """MMCPP_THREADS on the side of two."""
+    work: int
+    """How much more work the side of two does."""
+
+
+def scalings() -> list[Scaling]:
+    """Give the rows about threads."""
+    result = []
+    for budget, pixels in BUDGETS.items():
+        arguments = {"max_pixels": pixels, "dtype": "float32"}
+        result.append(
+            Scaling(
+                f"two 1920x1080 requests, {budget}, f32",
+                "requests",
+                "hd_q90.jpg",
+                arguments,
+                {"threads": 1},
+                {"threads": 2},
+                1,
+                2,
+            )
+        )
+        name = f"one 4000x3000 picture after decode, {budget}, f32"
+        result.append(Scaling(name, "preprocess", "phone_photo.npy", arguments, {}, {}, 2, 1))
+    return result
