@@ -214,7 +214,8 @@ def measure_cases(bench: Bench, options: argparse.Namespace) -> list[dict[str, A
     chosen = [case for case in cases() if options.filter in f"{case.group} {case.name}"]
     for index, case in enumerate(chosen):
         records.append(bench.case(case))
-        print(f"\r[{index + 1}/{len(chosen)}] {case.name:60}", end="\r", file=sys.stderr, flush=True)
+        if sys.stderr.isatty():
+            print(f"\r[{index + 1}/{len(chosen)}] {case.name:60}", end="\r", file=sys.stderr, flush=True)
         if index + 1 == len(chosen) or chosen[index + 1].group != case.group:
             group = [record for record in records if record["group"] == case.group]
             print("\n" + case_table(group, options.clock), *differences(group), sep="\n", flush=True)
