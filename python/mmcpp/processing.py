@@ -1,0 +1,418 @@
+"""A whole multimodal request through any Hugging Face processor, or through a native family.
+
+    processor = MultiModalProcessor(transformers.AutoProcessor.from_pretrained(folder), cache=ItemCache())
+    request = processor.process("What is in <image>?", {"image": [picture]})
+    request.ids, request.placeholders["image"], request.tensors()
+
+Media are processed apart from the prompt, so that each is processed once, whatever it stands beside,
+and can be cached. What the processor makes of a placeholder then goes into the prompt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias, Union
+
+import numpy as np
+import numpy.typing as npt
+
+from mmcpp import _mmcpp
+from mmcpp.budget import check_counts
+from mmcpp.cache import CacheMissError, ItemCache
+from mmcpp.fields import FieldItem, flat, merge_items
+from mmcpp.identity import ItemScope, check_uuids, parse_uuids
+from mmcpp.options import for_modality, leave_normalisation_out, merge_options, resolve_options
+from mmcpp.pipeline import ImageProcessor
+from mmcpp.placeholder import PlaceholderRange
+from mmcpp.processing_hf import HfMedia, ProcessedItem, ProcessorRules
+from mmcpp.prompt import (
+    BoundUpdate,
+    BoundUpdates,
+    Content,
+    detect_updates,
+    expand_prompt,
+    find_placeholders,
+)
+
+__all__ = ["Form", "MultiModalProcessor", "ProcessedItem", "ProcessedRequest", "from_tree", "to_tree"]
+
+Prompt: TypeAlias = Union[str, Sequence[int], "npt.NDArray[np.int64]"]
+Media: TypeAlias = Mapping[str, Sequence[Any] | None]
+Form = Literal["detect", "plain", "expanded"]
+"""Whether a prompt holds a placeholder per item or what becomes of them."""
+
+
+@dataclass(frozen=True, eq=False)
+class ProcessedRequest:
+    """What a request becomes."""
+
+    ids: npt.NDArray[np.int64] | None
+    """int64 [n]: the expanded prompt; None where only media were given."""
+    placeholders: dict[str, list[PlaceholderRange]]
+    """Modality -> where each item stands in the prompt, in item order."""
+    items: dict[str, list[ProcessedItem]]
+    """Modality -> items, in the order given."""
+    keys: dict[str, list[str]]
+    """Modality -> what each item is known by."""
+
+    def tensors(self, *, return_tensors: Literal["np", "pt"] | None = None) -> dict[str, Any]:
+        """Give all media as the processor gives them for the whole request.
+
+        Args:
+            return_tensors: numpy or torch; None leaves them as they are.
+        """
+        merged: dict[str, Any] = {}
+        for items in self.items.values():
+            if items:
+                merged.update(merge_items([item.tensors for item in items]))
+        if return_tensors == "pt":
+            import torch
+
+            return {name: torch.as_tensor(data) for name, data in merged.items()}
+        return merged if return_tensors is None else {name: np.asarray(data) for name, data in merged.items()}
+
+
+@dataclass(frozen=True, eq=False)
+class _Request:
+    """Items of all modalities in one row, with their keys."""
+
+    names: list[tuple[str, int]] = field(default_factory=list)
+    """Modality and index."""
+    items: list[Any] = field(default_factory=list)
+    keys: list[str] = field(default_factory=list)
+
+
+class MultiModalProcessor:
+    """A processor of transformers behind prompt updates, an item cache and limits.
+
+    As thread-safe as the processor is; without media that have to be processed it is not called.
+    """
+
+    def __init__(
+        self,
+        processor: Any,
+        *,
+        rules: ProcessorRules | None = None,
+        native: ImageProcessor | None = None,
+        cache: ItemCache[ProcessedItem] | None = None,
+        model_id: str = "",
+        tenant: str = "",
+        options: Mapping[str, Any] | None = None,
+        limits: Mapping[str, int | Mapping[str, int]] | None = None,
+        device_normalize: bool = False,
+        surplus: Literal["refuse", "allow"] = "refuse",
+    ) -> None:
+        """Wrap a processor.
+
+        Args:
+            processor: a ``transformers.ProcessorMixin`` with a tokenizer.
+            rules: what has to be known of its class; looked up by default.
+            native: makes the images' tensors instead, where a request sets no options for them. Must be
+                of the same checkpoint.
+            cache: of items; of this model alone, unless ``model_id`` tells models apart. Shared levels
+                need ``encode=to_tree`` and ``decode=from_tree``.
+            model_id: the checkpoint, tokenizer included.
+            tenant: whose items these are, where clients must not see each other's.
+            options: of the processor, which a request's are merged with.
+            limits: modality -> items of a request at most.
+            device_normalize: have pixels left as they are, whatever a request says, for
+                ``mmcpp.torch.FusedInputNorm``.
+            surplus: what becomes of placeholders that no item is for, such as one that a user typed:
+                refused, or left as text.
+        """
+        self.media = HfMedia(processor, rules)
+        self._native = native
+        self._cache: ItemCache[ProcessedItem] = ItemCache(0) if cache is None else cache
+        self._model = (model_id or type(processor).__name__, processor.to_json_string())
+        self._tenant = tenant
+        self._options = dict(options or {})
+        self._limits = dict(limits or {})
+        self._device_normalize = device_normalize
+        self._surplus = surplus
+
+    def process(
+        self,
+        prompt: Prompt | None = None,
+        media: Media | None = None,
+        *,
+        form: Form = "detect",
+        options: Mapping[str, Any] | None = None,
+        uuids: Mapping[str, str | Sequence[str | None] | None] | None = None,
+        max_tokens: int | None = None,
+    ) -> ProcessedRequest:
+        """Process a request.
+
+        Args:
+            prompt: a text or token ids; None processes the media alone.
+            media: modality -> items. An item that is None stands for one that is cached under its uuid.
+            form: ``"plain"`` with one placeholder per item, ``"expanded"`` with what becomes of them
+                already there. By default ids are looked at, and texts are plain.
+            options: of the processor, for this request.
+            uuids: modality -> a client's name per item, or None; named items are not hashed.
+            max_tokens: of the expanded prompt.
+
+        Returns:
+            The expanded prompt and where the items stand, and the items. For a text both equal what the
+            processor gives when it is called with text and media together. For ids too, except where
+            the tokenizer joins what stands for an item with the text beside it, as Gemma 3's may with
+            line breaks: ids are not encoded again.
+
+        Raises:
+            ValueError: items and placeholders do not match, a prompt that is expanded in part or in a
+                way that may mean both, uuids that do not fit, or the processor fails.
+            LimitError: too many items or tokens.
+            CacheMissError: an item is given by uuid alone and not cached.
+        """
+        merged = merge_options(self._options, options or {})
+        if self._device_normalize:
+            merged = leave_normalisation_out(merged)
+        merged = resolve_options(merged)
+        given = {modality: list(items) for modality, items in (media or {}).items() if items is not None}
+        for modality in given:
+            self.media.placeholder(modality)
+        check_counts({modality: len(items) for modality, items in given.items()}, self._limits)
+        request = self._named(given, parse_uuids(uuids), merged)
+        made = self._cache.get_or_process(request.keys, lambda missing: self._make(request, missing, merged))
+        items: dict[str, list[ProcessedItem]] = {modality: [] for modality in given}
+        keys: dict[str, list[str]] = {modality: [] for modality in given}
+        for (modality, _), item, key in zip(request.names, made, request.keys, strict=True):
+            items[modality].append(item)
+            keys[modality].append(key)
+        if prompt is None:
+            return ProcessedRequest(None, {}, items, keys)
+        if isinstance(prompt, str) and form != "expanded":
+            ids, placeholders = self._expand_text(prompt, items, merged, max_tokens)
+        else:
+            ids, placeholders = self._place_in_ids(prompt, items, form, merged, max_tokens)
+        return ProcessedRequest(ids, placeholders, items, keys)
+
+    def clean_text(self, text: str, *, on_placeholder: Literal["escape", "refuse"] = "escape") -> str:
+        """Give a user's text without anything that would be read as a placeholder.
+
+        Args:
+            text: what a user wrote, before it goes into a prompt.
+            on_placeholder: put an invisible character (U+2060) into it, or refuse the text.
+
+        Raises:
+            ValueError: there is one, and it is to be refused.
+        """
+        for modality in self.media.modalities:
+            placeholder = self.media.placeholder(modality)
+            if placeholder in text and on_placeholder == "refuse":
+                raise ValueError(f"prompt: a text with {placeholder!r}, which stands for {modality} items")
+            text = text.replace(placeholder, placeholder[0] + "\u2060" + placeholder[1:])
+        return text
+
+    def dummy_request(self, counts: Mapping[str, int], *, height: int, width: int) -> tuple[str, dict[str, list[Any]]]:
+        """Give a prompt and pictures to measure memory with: one picture of pure red, many times.
+
+        Args:
+            counts: modality -> items; only images can be made.
+            height: of the picture.
+            width: of the picture.
+        """
+        if set(counts) - {"image"}:
+            raise ValueError(f"processing: no dummies for {', '.join(set(counts) - {'image'})}")
+        picture = np.zeros((height, width, 3), np.uint8)
+        picture[:, :, 0] = 255
+        count = counts.get("image", 0)
+        return self.media.placeholder("image") * count, {"image": [picture] * count}
+
+    def _named(
+        self,
+        given: Mapping[str, list[Any]],
+        uuids: Mapping[str, Sequence[str | None] | None],
+        options: Mapping[str, Any],
+    ) -> _Request:
+        check_uuids(given, uuids)
+        request = _Request()
+        for modality, items in given.items():
+            scope = ItemScope(*self._model, options=for_modality(options, modality), tenant=self._tenant)
+            named = uuids.get(modality) or [None] * len(items)
+            for i, (item, uuid) in enumerate(zip(items, named, strict=True)):
+                request.names.append((modality, i))
+                request.items.append(item)
+                request.keys.append(
+                    scope.key(_content(item), modality=modality)
+                    if uuid is None
+                    else scope.uuid_key(uuid, modality=modality)
+                )
+        return request
+
+    def _make(self, request: _Request, missing: list[int], options: Mapping[str, Any]) -> list[ProcessedItem]:
+        """Process what nobody has, all items of a modality in one go."""
+        lost = [request.keys[i] for i in missing if request.items[i] is None]
+        if lost:
+            raise CacheMissError(lost)
+        made: dict[int, ProcessedItem] = {}
+        for modality in dict.fromkeys(request.names[i][0] for i in missing):
+            own = [i for i in missing if request.names[i][0] == modality]
+            items = [request.items[i] for i in own]
+            made.update(zip(own, self._process(modality, items, for_modality(options, modality)), strict=True))
+        return [made[i] for i in missing]
+
+    def _process(self, modality: str, items: list[Any], options: Mapping[str, Any]) -> list[ProcessedItem]:
+        plain = leave_normalisation_out({}) if self._device_normalize else {}
+        if modality != "image" or self._native is None or options != plain:
+            return self.media.process(modality, items, options)
+        batch = self._native.process_items(items, dtype="uint8" if self._device_normalize else "float32")
+        placeholder = self.media.placeholder(modality)
+        made = []
+        row = 0
+        for item in batch.items:
+            rows = item.plan.feature_shape[0]
+            data = {self._native.feature_name: batch.features[row : row + rows]}
+            data.update({name: value[None] for name, value in item.aux.items()})
+            row += rows
+            tensors = FieldItem(modality, data, dict.fromkeys(data, flat(modality)))
+            made.append(self.media.item(modality, tensors, placeholder * item.plan.tokens))
+        return made
+
+    def _expand_text(
+        self,
+        text: str,
+        items: Mapping[str, list[ProcessedItem]],
+        options: Mapping[str, Any],
+        max_tokens: int | None,
+    ) -> tuple[npt.NDArray[np.int64], dict[str, list[PlaceholderRange]]]:
+        """Expand the text, encode it as a whole and see which tokens the items became."""
+        updates = self._updates(items, as_text=True)
+        expanded = expand_prompt(self.media.layout(text), updates, surplus=self._surplus)
+        encoded = self.media.tokenizer(expanded.text, return_offsets_mapping=True, **_text_options(options))
+        ids = _mmcpp.token_ids(encoded["input_ids"])
+        _check_length(ids, max_tokens)
+        offsets = np.asarray(encoded["offset_mapping"], np.int64).reshape(-1, 2)
+        return ids, {
+            modality: [
+                self._tokens_of(modality, ids, offsets, where) for where in expanded.placeholders.get(modality, [])
+            ]
+            for modality in items
+        }
+
+    def _tokens_of(
+        self, modality: str, ids: npt.NDArray[np.int64], offsets: npt.NDArray[np.int64], where: PlaceholderRange
+    ) -> PlaceholderRange:
+        """Give the tokens that lie within characters of the text; those that also cover others do not."""
+        begins, ends = offsets[:, 0], offsets[:, 1]
+        inside = np.flatnonzero((begins >= where.offset) & (ends <= where.end) & (ends > begins))
+        if len(inside) == 0:
+            raise ValueError(f"processing: no token lies within characters {where.offset} to {where.end}")
+        first, last = int(inside[0]), int(inside[-1])
+        is_embed = ids[first : last + 1] == self.media.rules.embed_token(self.media.processor, modality)
+        return PlaceholderRange(first, last - first + 1, None if is_embed.all() else is_embed)
+
+    def _place_in_ids(
+        self,
+        prompt: Prompt,
+        items: Mapping[str, list[ProcessedItem]],
+        form: Form,
+        options: Mapping[str, Any],
+        max_tokens: int | None,
+    ) -> tuple[npt.NDArray[np.int64], dict[str, list[PlaceholderRange]]]:
+        if isinstance(prompt, str):
+            prompt = self.media.tokenizer(self.media.layout(prompt), **_text_options(options))["input_ids"]
+        ids = _mmcpp.token_ids(prompt)
+        updates = self._updates(items, as_text=False)
+        if form == "plain" or (form == "detect" and not self._is_expanded(ids, updates)):
+            expanded = expand_prompt(ids, updates, surplus=self._surplus, max_tokens=max_tokens)
+            return _mmcpp.token_ids(expanded.ids), {
+                modality: expanded.placeholders.get(modality, []) for modality in items
+            }
+        _check_length(ids, max_tokens)
+        found = find_placeholders(ids, updates)
+        for modality, own in items.items():
+            if len(found.get(modality, [])) != len(own):
+                raise ValueError(
+                    f"prompt: {len(own)} {modality} item(s), {len(found.get(modality, []))} of which stand in a prompt"
+                    " that should be expanded"
+                )
+        return ids, {modality: found.get(modality, []) for modality in items}
+
+    def _is_expanded(self, ids: npt.NDArray[np.int64], updates: BoundUpdates) -> bool:
+        detection = detect_updates(ids, updates)
+        if detection.state == "partial":
+            absent = ", ".join(f"{missing.modality} item {missing.item}" for missing in detection.missing)
+            raise ValueError(f"prompt: expanded in part, without {absent}")
+        ambiguous = detection.ambiguous and not self._has_embeddings(ids, updates) and self._differs(ids, updates)
+        if detection.state == "applied" and ambiguous:
+            raise ValueError(f"prompt: plain or expanded, say which: {detection.reason}")
+        return detection.state == "applied"
+
+    def _has_embeddings(self, ids: npt.NDArray[np.int64], updates: BoundUpdates) -> bool:
+        """Tell whether there are tokens that receive embeddings and are no placeholders: nobody types those."""
+        for modality in [modality for modality, count in updates.counts.items() if count > 0]:
+            token = self.media.rules.embed_token(self.media.processor, modality)
+            if token in ids and token not in self.media.tokenizer.encode(
+                self.media.placeholder(modality), add_special_tokens=False
+            ):
+                return True
+        return False
+
+    def _differs(self, ids: npt.NDArray[np.int64], updates: BoundUpdates) -> bool:
+        """Tell whether an ambiguous prompt becomes another one when it is expanded."""
+        expanded = expand_prompt(ids, updates, surplus="allow")
+        return expanded.ids is None or not np.array_equal(expanded.ids, ids)
+
+    def _updates(self, items: Mapping[str, list[ProcessedItem]], *, as_text: bool) -> BoundUpdates:
+        """State what stands for each item: as text, or as ids that fall back on text."""
+        bound: dict[str, list[list[BoundUpdate]]] = {}
+        targets: dict[str, list[str]] = {}
+        for modality in self.media.modalities:
+            placeholder = self.media.placeholder(modality)
+            targets[modality] = [placeholder]
+            bound[modality] = [
+                [BoundUpdate("replace", placeholder, _content_of(item, as_text=as_text))]
+                for item in items.get(modality, [])
+            ]
+        return BoundUpdates(bound, targets, None if as_text else self.media.tokenizer)
+
+
+def to_tree(item: ProcessedItem) -> dict[str, Any]:
+    """Give an item in the form that shared levels of a cache store."""
+    fields = {name: [kind.kind, kind.dim, kind.keep_on_cpu] for name, kind in item.tensors.fields.items()}
+    return {
+        "modality": item.tensors.modality,
+        "data": item.tensors.data,
+        "fields": fields,
+        "text": item.text,
+        "ids": item.ids,
+        "is_embed": item.is_embed,
+    }
+
+
+def from_tree(tree: dict[str, Any]) -> ProcessedItem:
+    """Give the item of what ``to_tree`` made."""
+    from mmcpp.fields import Field
+
+    modality = tree["modality"]
+    fields = {
+        name: Field(modality, kind, dim, keep_on_cpu=on_cpu) for name, (kind, dim, on_cpu) in tree["fields"].items()
+    }
+    tensors = FieldItem(modality, tree["data"], fields)
+    return ProcessedItem(tensors, tree["text"], tree["ids"], tree["is_embed"])
+
+
+def _content(item: Any) -> object:
+    """Give what an item is known by: the bytes of a file rather than its path."""
+    from mmcpp.inputs import to_media
+
+    return to_media(item) if hasattr(item, "__fspath__") else item
+
+
+def _content_of(item: ProcessedItem, *, as_text: bool) -> Content:
+    if as_text:
+        return Content(item.text)
+    mask = item.is_embed
+    return Content(item.ids, None if mask is None else lambda ids, _: mask)
+
+
+def _text_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    return dict(options.get("text_kwargs") or {})
+
+
+def _check_length(ids: npt.NDArray[np.int64], max_tokens: int | None) -> None:
+    if max_tokens is not None and len(ids) > max_tokens:
+        from mmcpp.errors import LimitError
+
+        raise LimitError(f"prompt: expands to {len(ids)} tokens, the limit is {max_tokens}")

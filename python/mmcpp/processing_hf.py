@@ -1,0 +1,234 @@
+"""A Hugging Face processor seen as a maker of items: one item's tensors, and the text that stands for it.
+
+Works with the processors of transformers 5.24 and later, whose placeholders are the attributes
+``image_token``, ``video_token`` and ``audio_token``, and which can say what each was replaced with.
+What a class does otherwise than most is in ``RULES``.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mmcpp import _mmcpp
+from mmcpp.fields import Field, FieldItem, flat, flat_from_sizes
+from mmcpp.fields import split as split_fields
+from mmcpp.inputs import to_media
+
+__all__ = ["RULES", "HfMedia", "ProcessedItem", "ProcessorRules", "rules_for"]
+
+_ARGUMENTS = {"image": "images", "video": "videos", "audio": "audio"}
+
+# What belongs to the text; everything else that a processor gives belongs to its media.
+_OF_TEXT = {
+    "input_ids",
+    "attention_mask",
+    "token_type_ids",
+    "mm_token_type_ids",
+    "special_tokens_mask",
+    "offset_mapping",
+    "text_replacement_offsets",
+    "cross_attention_mask",
+}
+
+
+def _token_id(processor: Any, modality: str) -> int:
+    return int(getattr(processor, f"{modality}_token_id"))
+
+
+@dataclass(frozen=True, eq=False)
+class ProcessedItem:
+    """One item as a model takes it; what the cache keeps."""
+
+    tensors: FieldItem
+    """The processor's outputs for this item."""
+    text: str
+    """What stands for the item in an expanded text."""
+    ids: npt.NDArray[np.int64]
+    """int64 [n]: the same in an expanded prompt of token ids."""
+    is_embed: npt.NDArray[np.bool_] | None
+    """bool [n]: which of the ids receive embeddings; None means all."""
+
+
+@dataclass(frozen=True, eq=False)
+class ProcessorRules:
+    """What has to be known of a class of processors."""
+
+    dim: int = 0
+    """Along which dimension of the outputs the items lie. 1 where the first counts prompts."""
+    split: Callable[[Mapping[str, Any], str], dict[str, Field]] | None = None
+    """From the outputs for several items, and their modality, to the fields that split them. None where
+    an item's output depends on those beside it, such as by padding; items are processed one by one then."""
+    embed_token: Callable[[Any, str], int] = field(default=_token_id)
+    """From processor and modality to the token that receives embeddings."""
+
+
+def _qwen_fields(outputs: Mapping[str, Any], modality: str) -> dict[str, Field]:
+    grid, pixels = f"{modality}_grid_thw", "pixel_values" if modality == "image" else "pixel_values_videos"
+    fields = {name: flat_from_sizes(modality, [1] * len(outputs[grid])) for name in outputs}
+    fields[pixels] = flat_from_sizes(modality, np.asarray(outputs[grid]).prod(axis=1))
+    return fields
+
+
+def _one_each(outputs: Mapping[str, Any], modality: str) -> dict[str, Field]:
+    return {name: flat_from_sizes(modality, [1] * len(data)) for name, data in outputs.items()}
+
+
+RULES: dict[str, ProcessorRules] = {
+    "Gemma3Processor": ProcessorRules(embed_token=lambda processor, _: int(processor.tokenizer.image_token_id)),
+    "Idefics3Processor": ProcessorRules(dim=1),
+    "LlavaProcessor": ProcessorRules(split=_one_each),
+    "MllamaProcessor": ProcessorRules(dim=1),
+    "Qwen2VLProcessor": ProcessorRules(split=_qwen_fields),
+    "Qwen2_5_VLProcessor": ProcessorRules(split=_qwen_fields),
+    "Qwen3VLProcessor": ProcessorRules(),
+    "SmolVLMProcessor": ProcessorRules(dim=1),
+}
+"""Name of a processor's class -> its rules; ``ProcessorRules()`` for those that are not here."""
+
+
+def rules_for(processor: object) -> ProcessorRules:
+    """Give the rules of a processor's class or of the nearest class that it derives from."""
+    for base in type(processor).__mro__:
+        if base.__name__ in RULES:
+            return RULES[base.__name__]
+    return ProcessorRules()
+
+
+class HfMedia:
+    """The media half of a Hugging Face processor. As thread-safe as the processor is."""
+
+    def __init__(self, processor: Any, rules: ProcessorRules | None = None) -> None:
+        """Wrap ``processor``; ``rules`` are looked up by its class if they are not given."""
+        self.processor = processor
+        self.tokenizer = processor.tokenizer
+        self.rules = rules_for(processor) if rules is None else rules
+
+    @property
+    def modalities(self) -> list[str]:
+        """The modalities that the processor has placeholders for."""
+        return [modality for modality in _ARGUMENTS if getattr(self.processor, f"{modality}_token", None) is not None]
+
+    def placeholder(self, modality: str) -> str:
+        """Give the text that stands for an item before it is expanded.
+
+        Raises:
+            ValueError: the processor has none for that modality.
+        """
+        token = getattr(self.processor, f"{modality}_token", None) if modality in _ARGUMENTS else None
+        if token is None:
+            known = ", ".join(self.modalities) or "no media"
+            raise ValueError(f"processing: {type(self.processor).__name__} takes {known}, not {modality}")
+        return str(token)
+
+    def process(self, modality: str, items: Sequence[Any], options: Mapping[str, Any]) -> list[ProcessedItem]:
+        """Process items of one modality.
+
+        Args:
+            modality: of the items.
+            items: for images: PIL images, encoded bytes, paths or uint8 arrays [height, width, 3]; for
+                others what the processor takes.
+            options: of the processor, in scopes or flat.
+
+        Raises:
+            ValueError: the processor fails, or its outputs do not fit the items.
+            DecodeError, UnsupportedError, LimitError: encoded bytes that cannot be decoded.
+        """
+        media = [_to_pil(item) for item in items] if modality == "image" else list(items)
+        if self.rules.split is None or len(media) == 1:
+            return [self._one(modality, item, options) for item in media]
+        outputs, texts = self._call(modality, media, options)
+        parts = split_fields(outputs, self.rules.split(outputs, modality)).get(modality, [])
+        if len(parts) != len(media):
+            raise ValueError(f"processing: outputs of {len(parts)} items for {len(media)} {modality} item(s)")
+        return [self.item(modality, part, text) for part, text in zip(parts, texts, strict=True)]
+
+    def layout(self, text: str) -> str:
+        """Give a text as the processor would encode it: some put a token before it."""
+        laid_out = self.processor.prepare_inputs_layout(images=None, text=text)[1]
+        return laid_out if isinstance(laid_out, str) else str(laid_out[0])
+
+    def _one(self, modality: str, item: Any, options: Mapping[str, Any]) -> ProcessedItem:
+        outputs, texts = self._call(modality, [item], options)
+        kind = flat(modality, dim=self.rules.dim)
+        return self.item(modality, FieldItem(modality, outputs, dict.fromkeys(outputs, kind)), texts[0])
+
+    def item(self, modality: str, tensors: FieldItem, text: str) -> ProcessedItem:
+        """Give the item of these tensors, which ``text`` stands for."""
+        ids = _mmcpp.token_ids(self.tokenizer.encode(text, add_special_tokens=False))
+        token = self.rules.embed_token(self.processor, modality)
+        is_embed = ids == token
+        if not is_embed.any():
+            raise ValueError(
+                f"processing: token {token} receives embeddings but is not in what stands for a {modality}"
+            )
+        return ProcessedItem(tensors, text, ids, None if is_embed.all() else is_embed)
+
+    def _call(self, modality: str, media: list[Any], options: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+        """Give the media's outputs, and the text that stands for each.
+
+        The processor is given a text of nothing but placeholders: some insist on one, and only with
+        one does it say what it makes of them.
+        """
+        placeholder = self.placeholder(modality)
+        arguments = {_ARGUMENTS[modality]: [media] if self.rules.dim == 1 else media}
+        try:
+            outputs = self.processor(
+                text=[placeholder * len(media)],
+                add_special_tokens=False,
+                return_text_replacement_offsets=True,
+                **arguments,
+                **{name: value for name, value in options.items() if name != "text_kwargs"},
+            )
+            texts = _replacements(outputs, placeholder, len(media))
+        except Exception as error:
+            name = type(self.processor).__name__
+            raise ValueError(f"processing: {name} fails on {len(media)} {modality} item(s): {error}") from error
+        return {name: _to_tensor(data) for name, data in outputs.items() if name not in _OF_TEXT}, texts
+
+
+def _replacements(outputs: Mapping[str, Any], placeholder: str, count: int) -> list[str]:
+    """Give what each placeholder was replaced with; those that say nothing leave it as it is."""
+    offsets = outputs.get("text_replacement_offsets")
+    if offsets is None:
+        return [placeholder] * count
+    texts = [str(entry["replacement"]) for entry in offsets[0]]
+    if len(texts) != count:
+        raise ValueError(f"{len(texts)} of {count} placeholders were replaced")
+    return texts
+
+
+def _to_tensor(data: Any) -> Any:
+    """Give arrays or tensors for what may be lists of them, as ``return_tensors`` would."""
+    if isinstance(data, np.ndarray) or hasattr(data, "untyped_storage"):
+        return data
+    if isinstance(data, (list, tuple)) and data and hasattr(data[0], "untyped_storage"):
+        import torch
+
+        return torch.stack(list(data))
+    return np.asarray(data)
+
+
+def _to_pil(item: Any) -> Any:
+    """Give a PIL image for what may be a picture's bytes, its path or its pixels.
+
+    transformers guesses which side of an array is the channels; of a PIL image it knows.
+    """
+    pil = sys.modules.get("PIL.Image")
+    if pil is not None and isinstance(item, pil.Image):
+        return item
+    if isinstance(item, (bytes, bytearray, memoryview, os.PathLike)):
+        from mmcpp.image import decode_image
+
+        item = decode_image(to_media(item), profile="hf")
+    if isinstance(item, np.ndarray) and item.dtype == np.uint8 and item.ndim == 3 and item.shape[2] == 3:
+        from PIL import Image
+
+        return Image.fromarray(item)
+    return item

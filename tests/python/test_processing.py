@@ -1,0 +1,346 @@
+"""Whole requests through transformers' own processors: every form of prompt, cached and not, against
+the processor called directly."""
+
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mmcpp.cache import CacheMissError, ItemCache
+from mmcpp.errors import LimitError
+from mmcpp.prompt import PlaceholderRange
+
+pytestmark = pytest.mark.hf
+transformers = pytest.importorskip("transformers", minversion="5.24", reason="transformers 5.24 is the reference")
+torch = pytest.importorskip("torch")
+
+from PIL import Image  # noqa: E402
+
+from hf_processors import PROCESSORS  # noqa: E402 - needs transformers
+from mmcpp import ImageProcessor  # noqa: E402
+from mmcpp.processing import MultiModalProcessor, from_tree, to_tree  # noqa: E402
+from mmcpp.spec import preset_spec  # noqa: E402
+
+NAMES = list(PROCESSORS)
+TEXT_OUTPUTS = {"input_ids", "attention_mask", "token_type_ids", "mm_token_type_ids", "cross_attention_mask"}
+
+
+@pytest.fixture(scope="module", params=NAMES)
+def processor(request: pytest.FixtureRequest) -> Any:
+    return PROCESSORS[request.param]()
+
+
+def picture(seed: int) -> Any:
+    rng = np.random.default_rng(seed)
+    height, width = rng.integers(20, 100, 2)
+    return Image.fromarray(rng.integers(0, 256, (height, width, 3), dtype=np.uint8))
+
+
+def directly(processor: Any, text: str, pictures: list[Any]) -> Any:
+    images = [pictures] if pictures else None
+    return processor(images=images, text=[text], return_tensors="pt")
+
+
+def text_of(processor: Any, count: int, seed: int = 0) -> str:
+    rng = random.Random(seed)
+    parts = [rng.choice(["A photo ", "and", " is: ", "\nX", ""]) for _ in range(count + 1)]
+    return processor.image_token.join(parts) + "."
+
+
+def assert_is(request: Any, expected: Any, *, check_ids: bool = True) -> None:
+    """Compare ids and every tensor of the media, bit by bit."""
+    if check_ids:
+        assert request.ids.tolist() == expected["input_ids"][0].tolist()
+    tensors = request.tensors(return_tensors="pt")
+    media = {name: value for name, value in expected.items() if name not in TEXT_OUTPUTS}
+    assert tensors.keys() == media.keys()
+    for name, value in media.items():
+        assert tensors[name].dtype == value.dtype, name
+        assert tensors[name].shape == value.shape, name
+        assert torch.equal(tensors[name], value), name
+
+
+def same_requests(one: Any, other: Any) -> bool:
+    a, b = one.tensors(return_tensors="pt"), other.tensors(return_tensors="pt")
+    return (
+        one.ids.tolist() == other.ids.tolist()
+        and one.placeholders == other.placeholders
+        and one.keys == other.keys
+        and a.keys() == b.keys()
+        and all(torch.equal(a[name], b[name]) for name in a)
+    )
+
+
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_a_text_equals_the_processor_called_directly(processor: Any, count: int) -> None:
+    pictures = [picture(i) for i in range(count)]
+    text = text_of(processor, count, seed=count)
+    request = MultiModalProcessor(processor).process(text, {"image": pictures})
+    assert_is(request, directly(processor, text, pictures))
+
+
+def test_every_form_of_prompt_gives_the_same(processor: Any) -> None:
+    pictures = [picture(i) for i in range(3)]
+    token = processor.image_token
+    text = f"one {token} two {token}{token} three"  # nothing that joins with line breaks beside it
+    wrapper = MultiModalProcessor(processor)
+    from_text = wrapper.process(text, {"image": pictures})
+    plain = processor.tokenizer(wrapper.media.layout(text))["input_ids"]
+    from_ids = wrapper.process(plain, {"image": pictures})
+    assert same_requests(from_text, from_ids)
+    assert same_requests(from_text, wrapper.process(plain, {"image": pictures}, form="plain"))
+    assert same_requests(from_text, wrapper.process(from_text.ids, {"image": pictures}))
+    assert same_requests(from_text, wrapper.process(from_text.ids, {"image": pictures}, form="expanded"))
+
+
+def test_placeholders_are_where_the_items_stand(processor: Any) -> None:
+    pictures = [picture(i) for i in range(3)]
+    text = processor.image_token.join(["a", " b", " c", " d"])
+    request = MultiModalProcessor(processor).process(text, {"image": pictures})
+    for where, item in zip(request.placeholders["image"], request.items["image"], strict=True):
+        assert request.ids[where.offset : where.end].tolist() == item.ids.tolist()
+        assert where == PlaceholderRange(where.offset, len(item.ids), item.is_embed)
+
+
+@pytest.mark.parametrize("hit_rate", [0.0, 0.3, 0.5, 1.0])
+def test_cached_equals_uncached(processor: Any, hit_rate: float) -> None:
+    """Prompts of up to three pictures in batches of 32, of which a share is one and the same."""
+    rng = random.Random(7)
+    cached = MultiModalProcessor(processor, cache=ItemCache(1 << 28))
+    uncached = MultiModalProcessor(processor)
+    fixed = picture(1000)
+    for batch in range(8):
+        pictures = [fixed if rng.random() < hit_rate else picture(4 * batch + i) for i in range(rng.randrange(4))]
+        text = text_of(processor, len(pictures), seed=batch)
+        assert same_requests(cached.process(text, {"image": pictures}), uncached.process(text, {"image": pictures}))
+    stats = cached._cache.stats()
+    assert (stats.misses == 1) == (hit_rate == 1.0)
+
+
+class Counting:
+    """A processor that remembers how many pictures it was given."""
+
+    def __init__(self, processor: Any) -> None:
+        self._processor = processor
+        self.batches: list[int] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._processor, name)
+
+    def __call__(self, **arguments: Any) -> Any:
+        self.batches.append(len(arguments["images"]))
+        return self._processor(**arguments)
+
+
+def counting(name: str, **options: Any) -> tuple[MultiModalProcessor, Counting]:
+    processor = Counting(PROCESSORS[name]())
+    from mmcpp.processing_hf import RULES
+
+    rules = RULES[type(processor._processor).__name__]
+    return MultiModalProcessor(processor, rules=rules, cache=ItemCache(1 << 28), **options), processor
+
+
+def test_missing_items_are_processed_together_and_once() -> None:
+    wrapper, processor = counting("qwen2_vl")
+    a, b, token = picture(1), picture(2), processor.image_token
+    wrapper.process(token * 3, {"image": [a, b, a]})
+    assert processor.batches == [2], "vLLM processes the picture that is there twice twice"
+    wrapper.process(token * 2, {"image": [b, picture(3)]})
+    assert processor.batches == [2, 1]
+    wrapper.process(token * 2, {"image": [a, b]})
+    assert processor.batches == [2, 1], "nothing is missing: the processor is not called"
+
+
+def test_items_of_a_batch_do_not_keep_it_alive() -> None:
+    wrapper, processor = counting("qwen2_vl")
+    pictures = [picture(i) for i in range(4)]
+    request = wrapper.process(processor.image_token * 4, {"image": pictures})
+    used = sum(np.asarray(item.tensors.data["pixel_values"]).nbytes for item in request.items["image"])
+    assert used < wrapper._cache.stats().bytes < used + 20_000
+
+
+def test_options_change_the_key_and_the_result() -> None:
+    wrapper, processor = counting("qwen2_vl")
+    text, media = processor.image_token, {"image": [picture(1)]}
+    first = wrapper.process(text, media)
+    small = {"images_kwargs": {"size": {"shortest_edge": 28 * 28, "longest_edge": 28 * 28}}}
+    second = wrapper.process(text, media, options=small)
+    assert first.keys != second.keys
+    assert len(second.ids) < len(first.ids)
+    expected = processor._processor(images=[media["image"]], text=[text], return_tensors="pt", **small)
+    assert_is(second, expected)
+    third = wrapper.process(text, media, options={"videos_kwargs": {"fps": 1}})
+    assert third.keys == first.keys, "other modalities' options do not matter"
+
+
+def test_items_by_uuid() -> None:
+    wrapper, processor = counting("llava")
+    token, one = processor.image_token, picture(1)
+    with pytest.raises(CacheMissError, match=r"1 item\(s\) are not cached"):
+        wrapper.process(token, {"image": [None]}, uuids={"image": ["mine"]})
+    first = wrapper.process(token, {"image": [one]}, uuids={"image": "mine"})
+    second = wrapper.process(token, {"image": [None]}, uuids={"image": ["mine"]})
+    assert same_requests(first, second)
+    assert processor.batches == [1]
+    with pytest.raises(ValueError, match="neither data nor a uuid"):
+        wrapper.process(token, {"image": [None]})
+    with pytest.raises(ValueError, match=r"2 uuid\(s\) for 1 image item"):
+        wrapper.process(token, {"image": [one]}, uuids={"image": ["a", "b"]})
+
+
+def test_media_alone_and_text_alone(processor: Any) -> None:
+    wrapper = MultiModalProcessor(processor)
+    request = wrapper.process(None, {"image": [picture(1)]})
+    assert request.ids is None
+    assert_is(request, directly(processor, processor.image_token, [picture(1)]), check_ids=False)
+    text = wrapper.process("only words")
+    assert text.tensors() == {}
+    assert text.ids.tolist() == directly(processor, "only words", [])["input_ids"][0].tolist()
+
+
+def test_items_and_placeholders_must_match(processor: Any) -> None:
+    wrapper = MultiModalProcessor(processor)
+    token = processor.image_token
+    for text, count in (("none", 1), (token, 2), (token * 2, 1), (token, 0)):
+        media = {"image": [picture(i) for i in range(count)]}
+        with pytest.raises(ValueError, match="image"):
+            wrapper.process(text, media)
+        with pytest.raises(ValueError, match="image"):
+            wrapper.process(processor.tokenizer(text)["input_ids"], media, form="plain")
+
+
+def test_a_prompt_that_is_expanded_in_part_is_refused() -> None:
+    processor = PROCESSORS["qwen2_vl"]()
+    wrapper = MultiModalProcessor(processor)
+    pictures = [picture(1), picture(2)]
+    token = processor.image_token
+    ids = wrapper.process(f"a{token}b{token}", {"image": pictures}).ids
+    with pytest.raises(ValueError, match="expanded in part, without image item 1"):
+        wrapper.process(ids[: len(ids) - 1], {"image": pictures})
+    with pytest.raises(ValueError, match=r"2 image item\(s\), 1 of which stand"):
+        wrapper.process(ids[: len(ids) - 1], {"image": pictures}, form="expanded")
+
+
+def test_a_prompt_that_may_mean_both_is_named() -> None:
+    processor = PROCESSORS["internvl"]()
+    processor.image_seq_length = 1
+    wrapper = MultiModalProcessor(processor)
+    media = {"image": [Image.new("RGB", (28, 28))]}
+    ids = wrapper.process(processor.image_token, media).ids
+    with pytest.raises(ValueError, match="plain or expanded, say which"):
+        wrapper.process(ids, media)
+    assert len(wrapper.process(ids, media, form="expanded").ids) == len(ids)
+    assert len(wrapper.process(ids, media, form="plain").ids) == len(ids) + 2
+
+
+def test_text_of_users_does_not_become_an_image(processor: Any) -> None:
+    wrapper = MultiModalProcessor(processor)
+    token = processor.image_token
+    typed = f"what does {token} mean?"
+    with pytest.raises(ValueError, match="stands for image items"):
+        wrapper.clean_text(typed, on_placeholder="refuse")
+    assert wrapper.clean_text("nothing") == "nothing"
+    clean = wrapper.clean_text(typed)
+    request = wrapper.process(f"{token}{clean}", {"image": [picture(1)]})
+    assert len(request.placeholders["image"]) == 1
+    assert len(wrapper.process(clean).placeholders) == 0
+
+
+def test_surplus_placeholders_may_be_left_as_text() -> None:
+    processor = PROCESSORS["llava"]()
+    token = processor.image_token
+    wrapper = MultiModalProcessor(processor, surplus="allow")
+    request = wrapper.process(f"{token} and {token}", {"image": [picture(1)]})
+    assert len(request.placeholders["image"]) == 1
+    assert int(request.ids[-1]) == processor.image_token_id
+
+
+def test_limits() -> None:
+    processor = PROCESSORS["llava"]()
+    wrapper = MultiModalProcessor(processor, limits={"image": 1})
+    token = processor.image_token
+    with pytest.raises(LimitError, match=r"2 image item\(s\), the limit is 1"):
+        wrapper.process(token * 2, {"image": [picture(1), picture(2)]})
+    text = wrapper.process(token, {"image": [picture(1)]})
+    for prompt in (token, processor.tokenizer(token)["input_ids"], text.ids):
+        with pytest.raises(LimitError, match="the limit is 5"):
+            wrapper.process(prompt, {"image": [picture(1)]}, max_tokens=5)
+    with pytest.raises(ValueError, match="takes image, not audio"):
+        wrapper.process(token, {"audio": [np.zeros(100)]})
+
+
+def test_a_processor_that_fails_says_on_what() -> None:
+    wrapper = MultiModalProcessor(PROCESSORS["llava"]())
+    with pytest.raises(ValueError, match=r"LlavaProcessor fails on 1 image item\(s\)"):
+        wrapper.process(None, {"image": [np.zeros((2, 2, 9, 9))]})
+
+
+def test_pictures_may_be_bytes_files_or_pixels(processor: Any, tmp_path: Any) -> None:
+    one = picture(5)
+    path = tmp_path / "picture.png"
+    one.save(path)
+    wrapper = MultiModalProcessor(processor)
+    expected = wrapper.process(None, {"image": [one]}).tensors(return_tensors="pt")
+    forms = [path, path.read_bytes(), np.asarray(one)]
+    requests = [wrapper.process(None, {"image": [form]}) for form in forms]
+    for request in requests:
+        got = request.tensors(return_tensors="pt")
+        assert all(torch.equal(got[name], expected[name]) for name in expected)
+    assert requests[0].keys == requests[1].keys, "a file is known by its bytes"
+
+
+def test_dummies_for_profiling(processor: Any) -> None:
+    wrapper = MultiModalProcessor(processor)
+    prompt, media = wrapper.dummy_request({"image": 2}, height=40, width=60)
+    assert len(wrapper.process(prompt, media).placeholders["image"]) == 2
+    with pytest.raises(ValueError, match="no dummies for video"):
+        wrapper.dummy_request({"video": 1}, height=40, width=60)
+
+
+def native_qwen2_vl() -> ImageProcessor:
+    spec = preset_spec("qwen2_vl", backend="pil")
+    spec["min_pixels"], spec["max_pixels"] = 28 * 28, 56 * 84  # as hf_processors has it
+    return ImageProcessor.from_spec(spec)
+
+
+def test_the_native_family_gives_the_same() -> None:
+    processor = PROCESSORS["qwen2_vl"]()
+    native = MultiModalProcessor(processor, native=native_qwen2_vl())
+    pictures = [picture(i) for i in range(4)]
+    text = text_of(processor, 4)
+    request = native.process(text, {"image": pictures})
+    assert_is(request, directly(processor, text, pictures))
+    assert same_requests(request, MultiModalProcessor(processor).process(text, {"image": pictures}))
+
+
+def test_the_native_family_gives_bytes_for_the_device() -> None:
+    processor, media = PROCESSORS["qwen2_vl"](), {"image": [picture(1), picture(2)]}
+    native = MultiModalProcessor(processor, native=native_qwen2_vl(), device_normalize=True)
+    theirs = MultiModalProcessor(processor, device_normalize=True)
+    data, floats = (wrapper.process(None, media).tensors()["pixel_values"] for wrapper in (native, theirs))
+    assert data.dtype == np.uint8
+    assert (data == np.asarray(floats)).all()
+
+
+def test_pixels_are_left_to_the_device_whatever_a_request_says() -> None:
+    processor = PROCESSORS["qwen2_vl"]()
+    wrapper = MultiModalProcessor(processor, device_normalize=True)
+    insisting = {"do_rescale": True, "images_kwargs": {"do_normalize": True}}
+    pixels = wrapper.process(None, {"image": [picture(1)]}, options=insisting).tensors()["pixel_values"]
+    assert float(pixels.max()) > 200
+    assert (np.asarray(pixels) == np.asarray(pixels).round()).all()
+
+
+def test_items_have_a_form_for_shared_levels(processor: Any) -> None:
+    from mmcpp.cache_format import pack, unpack
+
+    wrapper = MultiModalProcessor(processor)
+    [item] = wrapper.process(None, {"image": [picture(1)]}).items["image"]
+    back = from_tree(unpack("key", pack("key", to_tree(item))))
+    assert back.text == item.text
+    assert back.ids.tolist() == item.ids.tolist()
+    assert (back.is_embed is None) == (item.is_embed is None)
+    assert back.tensors.fields == item.tensors.fields
+    for name, value in item.tensors.data.items():
+        assert np.array_equal(np.asarray(back.tensors.data[name]), np.asarray(value))
