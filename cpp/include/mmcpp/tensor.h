@@ -41,7 +41,9 @@ struct DTypeOf<float> {
   static constexpr DType kValue = DType::kF32;
 };
 
-/// Owned bytes: aligned to kAlignment, uninitialised, move-only.
+/// Owned bytes: aligned to kAlignment, uninitialised, move-only. Freed buffers of 4 MiB and more
+/// wait for the next of their size: the latest of them, 128 MiB in all, and on Linux as pages that
+/// the system takes back when it runs short.
 class MMCPP_EXPORT Buffer {
  public:
   static constexpr size_t kAlignment = 64;
@@ -68,6 +70,7 @@ class MMCPP_EXPORT Buffer {
  private:
   uint8_t* data_ = nullptr;
   size_t size_ = 0;
+  size_t capacity_ = 0;
 };
 
 /// A borrowed, writable, dense tensor: where a caller wants a result written.

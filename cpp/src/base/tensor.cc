@@ -1,14 +1,10 @@
 // Buffer and Tensor: allocation and hand-over.
 #include "mmcpp/tensor.h"
 
-#if defined(__linux__)
-#include <sys/mman.h>
-#endif
-
 #include <cstring>
-#include <new>
 #include <utility>
 
+#include "base/block_pool.h"
 #include "base/checked.h"
 #include "base/ensure.h"
 
@@ -51,45 +47,32 @@ const char* DTypeName(DType dtype) noexcept {
   return "unknown";
 }
 
-namespace {
-
-/// From this size on, memory is asked for in huge pages: a fresh page costs more to get than to
-/// fill, and a picture of 12 megapixels is 9,000 small ones or 17 huge ones.
-constexpr size_t kHugePage = size_t{2} << 20;
-constexpr size_t kHugeFrom = 2 * kHugePage;
-
-size_t AlignmentOf(size_t size) { return size < kHugeFrom ? Buffer::kAlignment : kHugePage; }
-
-}  // namespace
-
-Buffer::~Buffer() { ::operator delete (data_, std::align_val_t{AlignmentOf(size_)}); }
+Buffer::~Buffer() { BlockPool::Global().Put({data_, capacity_}); }
 
 Buffer::Buffer(Buffer&& other) noexcept
-    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+    : data_(std::exchange(other.data_, nullptr)),
+      size_(std::exchange(other.size_, 0)),
+      capacity_(std::exchange(other.capacity_, 0)) {}
 
 Buffer& Buffer::operator=(Buffer&& other) noexcept {
   std::swap(data_, other.data_);
   std::swap(size_, other.size_);
+  std::swap(capacity_, other.capacity_);
   return *this;
 }
 
 Result<Buffer> Buffer::Allocate(size_t size) {
   Buffer buffer;
   if (size == 0) return buffer;
-  // PTRDIFF_MAX bounds every object; operator new takes no more either.
-  void* data = size > static_cast<size_t>(PTRDIFF_MAX)
-                   ? nullptr
-                   : ::operator new (size, std::align_val_t{AlignmentOf(size)}, std::nothrow);
-  if (data == nullptr) {
+  Block block = BlockPool::Global().Take(size);
+  if (block.data == nullptr) block = AllocateBlock(size);
+  if (block.data == nullptr) {
     return Error{ErrorCode::kOutOfMemory,
                  "memory: cannot allocate " + std::to_string(size) + " bytes"};
   }
-#if defined(__linux__)
-  // Whole huge pages only, so that no more memory is taken than was asked for. Advice may fail.
-  if (size >= kHugeFrom) (void)madvise(data, size / kHugePage * kHugePage, MADV_HUGEPAGE);
-#endif
-  buffer.data_ = static_cast<uint8_t*>(data);
+  buffer.data_ = static_cast<uint8_t*>(block.data);
   buffer.size_ = size;
+  buffer.capacity_ = block.capacity;
   return buffer;
 }
 

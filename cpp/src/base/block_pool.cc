@@ -1,0 +1,94 @@
+// Large blocks: from the system in huge pages, and kept for a while after use.
+#include "base/block_pool.h"
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
+#include <cstdint>
+#include <new>
+
+#include "mmcpp/tensor.h"
+
+namespace mmcpp {
+namespace {
+
+constexpr size_t kHugePage = size_t{2} << 20;
+constexpr size_t kMaxPooledBytes = size_t{128} << 20;
+
+std::align_val_t AlignmentOf(size_t size) {
+  return std::align_val_t{size < BlockPool::kSmallest ? Buffer::kAlignment : kHugePage};
+}
+
+#if defined(__linux__)
+// Whole huge pages only: no more memory is taken than was asked for, and none is split. Advice may
+// fail.
+void Advise(Block block, int advice) {
+  if (block.capacity < BlockPool::kSmallest) return;
+  (void)madvise(block.data, block.capacity / kHugePage * kHugePage, advice);
+}
+#endif
+
+}  // namespace
+
+Block AllocateBlock(size_t size) {
+  // PTRDIFF_MAX bounds every object; operator new takes no more either.
+  if (size > static_cast<size_t>(PTRDIFF_MAX)) return {};
+  Block block{::operator new(size, AlignmentOf(size), std::nothrow), size};
+  if (block.data == nullptr) return {};
+#if defined(__linux__)
+  Advise(block, MADV_HUGEPAGE);
+#endif
+  return block;
+}
+
+void FreeBlock(Block block) { ::operator delete(block.data, AlignmentOf(block.capacity)); }
+
+BlockPool::BlockPool(size_t max_bytes) : max_bytes_(max_bytes) {
+  waiting_.reserve(max_bytes / kSmallest);  // so that Put never allocates
+}
+
+BlockPool::~BlockPool() {
+  for (const Block& block : waiting_) FreeBlock(block);
+}
+
+BlockPool& BlockPool::Global() {
+  // Never destroyed: buffers may outlive static objects.
+  static auto* pool = new BlockPool(kMaxPooledBytes);
+  return *pool;
+}
+
+Block BlockPool::Take(size_t size) noexcept {
+  if (size < kSmallest) return {};
+  const std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
+  if (!lock) return {};
+  size_t best = waiting_.size();
+  for (size_t i = 0; i < waiting_.size(); ++i) {
+    const size_t capacity = waiting_[i].capacity;
+    if (capacity < size || capacity - size > size / 8) continue;
+    if (best == waiting_.size() || capacity < waiting_[best].capacity) best = i;
+  }
+  if (best == waiting_.size()) return {};
+  const Block block = waiting_[best];
+  waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(best));
+  bytes_ -= block.capacity;
+  return block;
+}
+
+void BlockPool::Put(Block block) noexcept {
+  if (block.capacity < kSmallest || block.capacity > max_bytes_) return FreeBlock(block);
+  std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
+  if (!lock) return FreeBlock(block);
+  while (bytes_ + block.capacity > max_bytes_) {
+    bytes_ -= waiting_.front().capacity;
+    FreeBlock(waiting_.front());
+    waiting_.erase(waiting_.begin());
+  }
+#if defined(__linux__) && defined(MADV_FREE)
+  Advise(block, MADV_FREE);
+#endif
+  waiting_.push_back(block);
+  bytes_ += block.capacity;
+}
+
+}  // namespace mmcpp
