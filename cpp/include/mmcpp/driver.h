@@ -74,4 +74,13 @@ struct ItemBatch {
 MMCPP_EXPORT Result<ItemBatch> ProcessItems(const Family& family, Span<const MediaSource> media,
                                             const ProcessOptions& options);
 
+/// The same with the features written into the caller's memory, pinned or shared, say: `features`
+/// has the shape of ItemBatch::features (all of Family::PlanItem's feature shapes along axis 0),
+/// and its dtype counts, not that of the options. After an error its contents are unspecified.
+/// kInvalidArgument for another shape, or memory that is null or not aligned to its element.
+MMCPP_EXPORT Result<std::vector<OutputItem>> ProcessItemsInto(const Family& family,
+                                                              Span<const MediaSource> media,
+                                                              const ProcessOptions& options,
+                                                              const TensorView& features);
+
 }  // namespace mmcpp

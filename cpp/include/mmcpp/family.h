@@ -110,6 +110,11 @@ class MMCPP_EXPORT Family {
   virtual Status ProcessItem(const ImageView& image, const ItemPlan& plan,
                              TensorView feature) const = 0;
 
+  /// The same of a picture whose rows come one after another; none was read yet, and all must be,
+  /// for an error may stand at the end. By default they are gathered into a picture for
+  /// ProcessItem.
+  virtual Status ProcessRows(RowSource* rows, const ItemPlan& plan, TensorView feature) const;
+
   /// Small tensors beside the feature, such as image_grid_thw int64 [3].
   virtual Result<std::vector<NamedTensor>> Aux(const ItemPlan& plan) const = 0;
 

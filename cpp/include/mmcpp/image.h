@@ -56,6 +56,42 @@ class MMCPP_EXPORT Image {
   Buffer buffer_;
 };
 
+/// The caller's memory for RGB8 pixels, interleaved; row y is written at data + y * row_bytes.
+struct ImageSpan {
+  uint8_t* data = nullptr;
+  int height = 0;
+  int width = 0;
+  size_t row_bytes = 0;  ///< at least width * 3
+
+  uint8_t* row(int y) const { return data + static_cast<size_t>(y) * row_bytes; }
+};
+
+/// A picture's RGB8 rows from top to bottom, each given once, so that no whole picture need exist.
+class MMCPP_EXPORT RowSource {
+ public:
+  virtual ~RowSource();
+  RowSource(const RowSource&) = delete;
+  RowSource& operator=(const RowSource&) = delete;
+
+  int height() const noexcept { return height_; }
+  int width() const noexcept { return width_; }
+
+  /// All pixels, if they are in memory anyway; else null. Then any of them may be read in place of
+  /// Read.
+  virtual const ImageView* whole() const noexcept { return nullptr; }
+
+  /// Writes the next `rows` rows, row r to dst + r * row_bytes; no more than are left may be asked
+  /// for. What is wrong behind the last row is an error of reading that row. After an error nothing
+  /// more may be read.
+  virtual Status Read(int rows, uint8_t* dst, size_t row_bytes) = 0;
+
+ protected:
+  RowSource(int height, int width) : height_(height), width_(width) {}
+
+ private:
+  int height_, width_;
+};
+
 enum class ImageFormat : uint8_t { kJpeg, kPng, kWebp, kGif, kBmp };
 
 /// "jpeg", "png", "webp", "gif", "bmp".
@@ -116,5 +152,11 @@ MMCPP_EXPORT Result<ImageInfo> ReadImageInfo(Bytes encoded);
 /// With default options the bytes equal Pillow 13's Image.open(f).convert("RGB").
 /// Errors: as ReadImageInfo, plus kLimitExceeded and kOutOfMemory. Thread-safe.
 MMCPP_EXPORT Result<Image> DecodeImage(Bytes encoded, const DecodeOptions& options = {});
+
+/// DecodeImage into the caller's memory, which has the picture's size (after orientation, if that
+/// is applied). After an error its contents are unspecified. Errors: as DecodeImage, and
+/// kInvalidArgument for memory that does not fit. Thread-safe.
+MMCPP_EXPORT Status DecodeImageInto(Bytes encoded, const DecodeOptions& options,
+                                    const ImageSpan& out);
 
 }  // namespace mmcpp

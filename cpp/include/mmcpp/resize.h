@@ -32,4 +32,10 @@ MMCPP_EXPORT Result<Convention> ConventionFromName(const std::string& name);
 MMCPP_EXPORT Result<Image> Resize(const ImageView& image, int out_height, int out_width,
                                   Filter filter, Convention convention = Convention::kPillow13);
 
+/// Resize into the caller's memory, whose sides are those of the result. It must not overlap the
+/// image. After an error its contents are unspecified.
+/// Errors: as Resize, and kInvalidArgument for memory without room.
+MMCPP_EXPORT Status ResizeInto(const ImageView& image, const ImageSpan& out, Filter filter,
+                               Convention convention = Convention::kPillow13);
+
 }  // namespace mmcpp

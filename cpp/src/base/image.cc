@@ -1,9 +1,11 @@
-// Image: owned RGB8 pixels.
+// Carriers of RGB8 pixels: owned, and row by row.
 #include "mmcpp/image.h"
 
+#include <cstring>
 #include <utility>
 
 #include "base/ensure.h"
+#include "base/row_source.h"
 
 namespace mmcpp {
 
@@ -35,6 +37,22 @@ Result<Image> Image::Adopt(Buffer buffer, int height, int width) {
   image.buffer_ = std::move(buffer);
   image.height_ = height;
   image.width_ = width;
+  return image;
+}
+
+RowSource::~RowSource() = default;
+
+Status WholeRows::Read(int rows, uint8_t* dst, size_t row_bytes) {
+  MMCPP_ENSURE(rows <= height() - y_);
+  for (int i = 0; i < rows; ++i, dst += row_bytes) {
+    std::memcpy(dst, view_.row(y_++), static_cast<size_t>(width()) * 3);
+  }
+  return Ok{};
+}
+
+Result<Image> ReadAll(RowSource* rows) {
+  MMCPP_ASSIGN(Image image, Image::Allocate(rows->height(), rows->width()));
+  MMCPP_TRY(rows->Read(image.height(), image.data(), image.row_bytes()));
   return image;
 }
 

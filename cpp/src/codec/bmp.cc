@@ -2,10 +2,13 @@
 #include <algorithm>
 #include <climits>
 #include <cstring>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/ensure.h"
+#include "base/row_source.h"
 #include "codec/bmp_header.h"
 #include "codec/color.h"
 #include "codec/formats.h"
@@ -151,18 +154,33 @@ Result<Image> ReadRle(Bytes file, const BmpHeader& header) {
   return image;
 }
 
-/// Rows of uncompressed pixels to RGB.
-class RowReader {
+/// The rows of uncompressed pixels.
+class BmpRows final : public RowSource {
  public:
-  static Result<RowReader> Create(const BmpHeader& header, const DecodeOptions& options) {
-    RowReader reader(header, options);
-    if (header.pixel == BmpPixel::kGray1 || header.pixel == BmpPixel::kGray8 ||
-        header.pixel == BmpPixel::kIndexed) {
-      MMCPP_ASSIGN(reader.colors_, ColorsOf(header));
+  BmpRows(Bytes file, const BmpHeader& header, const DecodeOptions& options)
+      : RowSource(static_cast<int>(header.height), static_cast<int>(header.width)),
+        header_(header),
+        options_(options),
+        pixels_(file.data() + header.data) {}
+
+  Status Begin() {
+    if (header_.pixel == BmpPixel::kGray1 || header_.pixel == BmpPixel::kGray8 ||
+        header_.pixel == BmpPixel::kIndexed) {
+      MMCPP_ASSIGN(colors_, ColorsOf(header_));
     }
-    return reader;
+    return Ok{};
   }
 
+  Status Read(int rows, uint8_t* dst, size_t row_bytes) override {
+    MMCPP_ENSURE(rows <= height() - y_);
+    for (const int end = y_ + rows; y_ < end; ++y_, dst += row_bytes) {
+      const int stored = header_.top_down ? y_ : height() - 1 - y_;
+      ToRgb(pixels_ + static_cast<uint64_t>(stored) * header_.row_bytes, dst);
+    }
+    return Ok{};
+  }
+
+ private:
   void ToRgb(const uint8_t* row, uint8_t* rgb) {
     const size_t width = header_.width;
     switch (header_.pixel) {
@@ -183,10 +201,6 @@ class RowReader {
         return FromChannels(row, rgb);
     }
   }
-
- private:
-  RowReader(const BmpHeader& header, const DecodeOptions& options)
-      : header_(header), options_(options) {}
 
   void From16Bits(const uint8_t* row, uint8_t* rgb) const {
     const bool wide_green = header_.pixel == BmpPixel::kRgb565;
@@ -222,13 +236,16 @@ class RowReader {
     RgbaRowToRgb(scratch_.data(), header_.width, options_, rgb);
   }
 
-  const BmpHeader& header_;
-  const DecodeOptions& options_;
+  const BmpHeader header_;
+  const DecodeOptions options_;
+  const uint8_t* pixels_;
+  int y_ = 0;
   Palette colors_;
   std::vector<uint8_t> scratch_;
 };
 
-Result<Image> ReadRaw(Bytes file, const BmpHeader& header, const DecodeOptions& options) {
+Result<std::unique_ptr<RowSource>> OpenRaw(Bytes file, const BmpHeader& header,
+                                           const DecodeOptions& options) {
   const uint64_t used = (uint64_t{header.width} * header.stored_bits + 7) / 8;
   if (used > header.row_bytes) {
     return CorruptInput("bmp: rows of " + std::to_string(header.row_bytes) +
@@ -240,15 +257,18 @@ Result<Image> ReadRaw(Bytes file, const BmpHeader& header, const DecodeOptions& 
     return CorruptInput("bmp: " + std::to_string(size) + " bytes of pixels at byte " +
                         std::to_string(header.data) + " of " + std::to_string(file.size()));
   }
-  MMCPP_ASSIGN(RowReader reader, RowReader::Create(header, options));
-  MMCPP_ASSIGN(Image image,
-               Image::Allocate(static_cast<int>(header.height), static_cast<int>(header.width)));
-  for (int i = 0; i < image.height(); ++i) {
-    const int y = header.top_down ? i : image.height() - 1 - i;
-    reader.ToRgb(file.data() + header.data + static_cast<uint64_t>(i) * header.row_bytes,
-                 image.row(y));
+  auto rows = std::make_unique<BmpRows>(file, header, options);
+  MMCPP_TRY(rows->Begin());
+  return std::unique_ptr<RowSource>(std::move(rows));
+}
+
+Result<BmpHeader> ReadHeader(Bytes encoded) {
+  MMCPP_ASSIGN(const BmpHeader header, ReadBmpHeader(encoded));
+  MMCPP_TRY(CheckSize(header));
+  if (header.width > INT_MAX / 32 - 7) {  // where Pillow's arithmetic ends, too
+    return LimitExceeded("bmp: rows of " + std::to_string(header.width) + " pixels");
   }
-  return image;
+  return header;
 }
 
 }  // namespace
@@ -266,13 +286,18 @@ Result<ImageInfo> ReadBmpInfo(Bytes encoded) {
   return info;
 }
 
+Result<std::unique_ptr<RowSource>> OpenBmp(Bytes encoded, const DecodeOptions& options) {
+  MMCPP_ASSIGN(const BmpHeader header, ReadHeader(encoded));
+  if (!header.rle) return OpenRaw(encoded, header, options);
+  MMCPP_ASSIGN(Image image, ReadRle(encoded, header));
+  return std::unique_ptr<RowSource>(std::make_unique<WholeRows>(std::move(image)));
+}
+
 Result<Image> DecodeBmp(Bytes encoded, const DecodeOptions& options) {
-  MMCPP_ASSIGN(const BmpHeader header, ReadBmpHeader(encoded));
-  MMCPP_TRY(CheckSize(header));
-  if (header.width > INT_MAX / 32 - 7) {  // where Pillow's arithmetic ends, too
-    return LimitExceeded("bmp: rows of " + std::to_string(header.width) + " pixels");
-  }
-  return header.rle ? ReadRle(encoded, header) : ReadRaw(encoded, header, options);
+  MMCPP_ASSIGN(const BmpHeader header, ReadHeader(encoded));
+  if (header.rle) return ReadRle(encoded, header);
+  MMCPP_ASSIGN(const auto rows, OpenRaw(encoded, header, options));
+  return ReadAll(rows.get());
 }
 
 }  // namespace mmcpp::codec

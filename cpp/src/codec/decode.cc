@@ -1,10 +1,13 @@
 // The front door: tells the format by content, holds the limits against the header before any
 // memory is taken, calls the format's decoder and turns the picture if asked.
+#include "codec/decode.h"
+
 #include <string>
 #include <utility>
 
 #include "base/ensure.h"
 #include "base/out_of_memory.h"
+#include "base/row_source.h"
 #include "codec/formats.h"
 #include "codec/orient.h"
 #include "codec/sniff.h"
@@ -32,7 +35,7 @@ Result<ImageInfo> ReadInfo(ImageFormat format, Bytes encoded) {
 Result<Image> DecodePixels(ImageFormat format, Bytes encoded, const DecodeOptions& options) {
   switch (format) {
     case ImageFormat::kJpeg:
-      return codec::DecodeJpeg(encoded, options);
+      return codec::DecodeJpeg(encoded);
     case ImageFormat::kWebp:
       return codec::DecodeWebp(encoded, options);
     case ImageFormat::kPng:
@@ -60,22 +63,78 @@ Status CheckLimits(const ImageInfo& info, const DecodeLimits& limits) {
   return Ok{};
 }
 
-Result<Image> Decode(Bytes encoded, const DecodeOptions& options) {
-  if (encoded.size() > options.limits.max_encoded_bytes) {
+/// What the header says, once the limits are held against it.
+Result<ImageInfo> ReadCheckedInfo(Bytes encoded, const DecodeLimits& limits) {
+  if (encoded.size() > limits.max_encoded_bytes) {
     return LimitExceeded("decode: " + std::to_string(encoded.size()) +
                          " encoded bytes, over the limit of " +
-                         std::to_string(options.limits.max_encoded_bytes));
+                         std::to_string(limits.max_encoded_bytes));
   }
   MMCPP_ASSIGN(const ImageFormat format, codec::SniffFormat(encoded));
-  MMCPP_ASSIGN(const ImageInfo info, ReadInfo(format, encoded));
-  MMCPP_TRY(CheckLimits(info, options.limits));
-  MMCPP_ASSIGN(Image image, DecodePixels(format, encoded, options));
-  if (image.height() != info.height || image.width() != info.width) {
-    return Error{ErrorCode::kInternal, std::string(ImageFormatName(format)) +
-                                           ": decoded to another size than its header gave"};
-  }
+  MMCPP_ASSIGN(ImageInfo info, ReadInfo(format, encoded));
+  MMCPP_TRY(CheckLimits(info, limits));
+  return info;
+}
+
+template <class Pixels>
+Status CheckSize(const Pixels& pixels, const ImageInfo& info) {
+  if (pixels.height() == info.height && pixels.width() == info.width) return Ok{};
+  return Error{ErrorCode::kInternal, std::string(ImageFormatName(info.format)) +
+                                         ": decoded to another size than its header gave"};
+}
+
+Result<Image> DecodeChecked(Bytes encoded, const DecodeOptions& options, const ImageInfo& info) {
+  MMCPP_ASSIGN(Image image, DecodePixels(info.format, encoded, options));
+  MMCPP_TRY(CheckSize(image, info));
   if (!options.apply_orientation) return image;
   return codec::ApplyOrientation(std::move(image), info.orientation);
+}
+
+/// Null where the format or the orientation needs the picture as a whole.
+Result<std::unique_ptr<RowSource>> OpenInOrder(Bytes encoded, const DecodeOptions& options,
+                                               const ImageInfo& info) {
+  if (options.apply_orientation && info.orientation != 1) return std::unique_ptr<RowSource>();
+  switch (info.format) {
+    case ImageFormat::kJpeg:
+      return codec::OpenJpeg(encoded);
+    case ImageFormat::kPng:
+      return codec::OpenPng(encoded, options);
+    case ImageFormat::kBmp:
+      return codec::OpenBmp(encoded, options);
+    case ImageFormat::kWebp:
+    case ImageFormat::kGif:
+      break;
+  }
+  return std::unique_ptr<RowSource>();
+}
+
+Result<std::unique_ptr<RowSource>> OpenChecked(Bytes encoded, const DecodeOptions& options,
+                                               const ImageInfo& info) {
+  MMCPP_ASSIGN(std::unique_ptr<RowSource> rows, OpenInOrder(encoded, options, info));
+  if (rows != nullptr) {
+    MMCPP_TRY(CheckSize(*rows, info));
+    return rows;
+  }
+  MMCPP_ASSIGN(Image image, DecodeChecked(encoded, options, info));
+  rows = std::make_unique<WholeRows>(std::move(image));
+  return rows;
+}
+
+Status CheckOutput(const ImageSpan& out, const ImageInfo& info, const DecodeOptions& options) {
+  int height = info.height, width = info.width;
+  // EXIF orientations from 5 on exchange rows and columns.
+  if (options.apply_orientation && info.orientation >= 5) std::swap(height, width);
+  if (out.height != height || out.width != width) {
+    return InvalidArgument("decode: an output of " + std::to_string(out.height) + "x" +
+                           std::to_string(out.width) + " for a picture of " +
+                           std::to_string(height) + "x" + std::to_string(width) +
+                           " (height x width)");
+  }
+  if (out.data == nullptr || out.row_bytes < static_cast<size_t>(width) * 3) {
+    return InvalidArgument("decode: an output without room for rows of " + std::to_string(width) +
+                           " pixels");
+  }
+  return Ok{};
 }
 
 }  // namespace
@@ -124,7 +183,28 @@ Result<ImageInfo> ReadImageInfo(Bytes encoded) {
 }
 
 Result<Image> DecodeImage(Bytes encoded, const DecodeOptions& options) {
-  return CatchOutOfMemory([&] { return Decode(encoded, options); });
+  return CatchOutOfMemory([&]() -> Result<Image> {
+    MMCPP_ASSIGN(const ImageInfo info, ReadCheckedInfo(encoded, options.limits));
+    return DecodeChecked(encoded, options, info);
+  });
+}
+
+Status DecodeImageInto(Bytes encoded, const DecodeOptions& options, const ImageSpan& out) {
+  return CatchOutOfMemory([&]() -> Status {
+    MMCPP_ASSIGN(const ImageInfo info, ReadCheckedInfo(encoded, options.limits));
+    MMCPP_TRY(CheckOutput(out, info, options));
+    MMCPP_ASSIGN(const auto rows, OpenChecked(encoded, options, info));
+    return rows->Read(out.height, out.data, out.row_bytes);
+  });
+}
+
+Result<codec::OpenedImage> codec::OpenImage(Bytes encoded, const DecodeOptions& options) {
+  return CatchOutOfMemory([&]() -> Result<OpenedImage> {
+    OpenedImage opened;
+    MMCPP_ASSIGN(opened.info, ReadCheckedInfo(encoded, options.limits));
+    MMCPP_ASSIGN(opened.rows, OpenChecked(encoded, options, opened.info));
+    return opened;
+  });
 }
 
 }  // namespace mmcpp

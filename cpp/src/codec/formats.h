@@ -2,6 +2,8 @@
 // them, after it has told the format by content.
 #pragma once
 
+#include <memory>
+
 #include "mmcpp/image.h"
 
 namespace mmcpp::codec {
@@ -16,10 +18,18 @@ Result<ImageInfo> ReadBmpInfo(Bytes encoded);
 // Pixels as RGB8, transparency and depth by `options`. The caller has checked the limits against
 // Read*Info and turns the picture afterwards. A decoder that meets a size other than its header
 // said fails.
-Result<Image> DecodeJpeg(Bytes encoded, const DecodeOptions& options);
+Result<Image> DecodeJpeg(Bytes encoded);
 Result<Image> DecodePng(Bytes encoded, const DecodeOptions& options);
 Result<Image> DecodeWebp(Bytes encoded, const DecodeOptions& options);
 Result<Image> DecodeGif(Bytes encoded, const DecodeOptions& options);
 Result<Image> DecodeBmp(Bytes encoded, const DecodeOptions& options);
+
+// The same pixels row by row, with the same errors, now or while rows are read. `encoded` must
+// outlive the rows. Pictures whose rows do not come in order (interlaced PNG, RLE BMP) are decoded
+// as a whole here; so they are by the other formats, which libwebp and GIF's frames leave no
+// choice.
+Result<std::unique_ptr<RowSource>> OpenJpeg(Bytes encoded);
+Result<std::unique_ptr<RowSource>> OpenPng(Bytes encoded, const DecodeOptions& options);
+Result<std::unique_ptr<RowSource>> OpenBmp(Bytes encoded, const DecodeOptions& options);
 
 }  // namespace mmcpp::codec

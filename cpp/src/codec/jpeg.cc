@@ -14,11 +14,13 @@
 
 #include <algorithm>
 #include <csetjmp>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/ensure.h"
+#include "base/row_source.h"
 #include "codec/color.h"
 #include "codec/exif.h"
 #include "codec/formats.h"
@@ -159,54 +161,62 @@ Outcome Finish(Reader* reader) {
 }
 
 /// Owns a Reader on behalf of the steps above.
-class Decoder {
+class JpegRows final : public RowSource {
  public:
-  Decoder(Bytes encoded, const JpegHeader& header) : header_(header) {
+  JpegRows(Bytes encoded, const JpegHeader& header)
+      : RowSource(header.height, header.width), components_(header.components) {
     reader_.data = encoded.data();
     reader_.size = encoded.size();
     reader_.max_scans =
         MaxScans(static_cast<uint64_t>(header.height) * static_cast<uint64_t>(header.width));
   }
-  ~Decoder() { jpeg_destroy_decompress(&reader_.cinfo); }  // nothing to do if never created
-  Decoder(const Decoder&) = delete;
-  Decoder& operator=(const Decoder&) = delete;
+  ~JpegRows() override {
+    jpeg_destroy_decompress(&reader_.cinfo);  // nothing to do if never created
+  }
 
-  Result<Image> Run() {
+  /// Reads up to the first row; of a progressive picture, all scans.
+  Status Begin() {
     MMCPP_TRY(Check(ReadHeader(&reader_)));
     const jpeg_decompress_struct& cinfo = reader_.cinfo;
-    if (cinfo.image_height != static_cast<JDIMENSION>(header_.height) ||
-        cinfo.image_width != static_cast<JDIMENSION>(header_.width) ||
-        cinfo.num_components != header_.components) {
+    if (cinfo.image_height != static_cast<JDIMENSION>(height()) ||
+        cinfo.image_width != static_cast<JDIMENSION>(width()) ||
+        cinfo.num_components != components_) {
       return CorruptInput("jpeg: two frame headers that differ");
     }
     // libjpeg gives a gray picture as RGB by repeating its samples.
-    const bool cmyk = header_.components == 4;
-    MMCPP_TRY(Check(Start(&reader_, cmyk ? JCS_CMYK : JCS_RGB)));
-    MMCPP_ASSIGN(Image image, Image::Allocate(header_.height, header_.width));
-    MMCPP_TRY(cmyk ? ReadCmyk(image) : ReadRgb(image));
-    MMCPP_TRY(Check(Finish(&reader_)));
-    return image;
+    return Check(Start(&reader_, IsCmyk() ? JCS_CMYK : JCS_RGB));
+  }
+
+  Status Read(int rows, uint8_t* dst, size_t row_bytes) override {
+    const int begin = static_cast<int>(reader_.cinfo.output_scanline);
+    MMCPP_ENSURE(rows <= height() - begin);
+    MMCPP_TRY(IsCmyk() ? ReadCmyk(begin, begin + rows, dst, row_bytes)
+                       : ReadRgb(begin, begin + rows, dst, row_bytes));
+    return begin + rows < height() ? Ok{} : Check(Finish(&reader_));
   }
 
  private:
-  Status ReadRgb(Image& image) {
+  bool IsCmyk() const { return components_ == 4; }
+
+  Status ReadRgb(int y, int end, uint8_t* dst, size_t row_bytes) {
     JSAMPROW rows[kRowsPerCall];
-    for (int y = 0; y < image.height(); y += kRowsPerCall) {
-      const int end = std::min(y + kRowsPerCall, image.height());
-      for (int i = y; i < end; ++i) rows[i - y] = image.row(i);
+    while (y < end) {
+      const int begin = y;
+      for (; y < std::min(begin + kRowsPerCall, end); ++y, dst += row_bytes) rows[y - begin] = dst;
       MMCPP_TRY(Check(
-          ReadRows(&reader_, rows, static_cast<JDIMENSION>(y), static_cast<JDIMENSION>(end))));
+          ReadRows(&reader_, rows, static_cast<JDIMENSION>(begin), static_cast<JDIMENSION>(y))));
     }
     return Ok{};
   }
 
-  Status ReadCmyk(Image& image) {
-    std::vector<uint8_t> cmyk(static_cast<size_t>(image.width()) * 4);
-    JSAMPROW row = cmyk.data();
-    for (int y = 0; y < image.height(); ++y) {
+  Status ReadCmyk(int y, int end, uint8_t* dst, size_t row_bytes) {
+    const size_t count = static_cast<size_t>(width());
+    cmyk_.resize(count * 4);
+    JSAMPROW row = cmyk_.data();
+    for (; y < end; ++y, dst += row_bytes) {
       MMCPP_TRY(Check(
           ReadRows(&reader_, &row, static_cast<JDIMENSION>(y), static_cast<JDIMENSION>(y + 1))));
-      InvertedCmykRowToRgb(cmyk.data(), static_cast<size_t>(image.width()), image.row(y));
+      InvertedCmykRowToRgb(cmyk_.data(), count, dst);
     }
     return Ok{};
   }
@@ -215,14 +225,14 @@ class Decoder {
     if (outcome == Outcome::kDone) return Ok{};
     const std::string size = std::to_string(reader_.size);
     const std::string row = "in row " + std::to_string(reader_.cinfo.output_scanline) + " of " +
-                            std::to_string(header_.height);
+                            std::to_string(height());
     if (outcome == Outcome::kEnded) {
       return CorruptInput("jpeg: ends at byte " + size + ", " + row);
     }
     if (reader_.too_many_scans) {
       return LimitExceeded("jpeg: more than " + std::to_string(reader_.max_scans) +
-                           " scans over a picture of " + std::to_string(header_.height) + "x" +
-                           std::to_string(header_.width) + " (height x width)");
+                           " scans over a picture of " + std::to_string(height()) + "x" +
+                           std::to_string(width()) + " (height x width)");
     }
     const std::string where = ", at byte " +
                               std::to_string(reader_.source.next_input_byte - reader_.data) +
@@ -253,8 +263,9 @@ class Decoder {
     return message;
   }
 
-  const JpegHeader& header_;
+  const int components_;
   Reader reader_ = {};
+  std::vector<uint8_t> cmyk_;  // one row
 };
 
 }  // namespace
@@ -271,9 +282,16 @@ Result<ImageInfo> ReadJpegInfo(Bytes encoded) {
   return info;
 }
 
-Result<Image> DecodeJpeg(Bytes encoded, const DecodeOptions& /*options*/) {
+Result<std::unique_ptr<RowSource>> OpenJpeg(Bytes encoded) {
   MMCPP_ASSIGN(const JpegHeader header, ReadJpegHeader(encoded, true));
-  return Decoder(encoded, header).Run();
+  auto rows = std::make_unique<JpegRows>(encoded, header);
+  MMCPP_TRY(rows->Begin());
+  return std::unique_ptr<RowSource>(std::move(rows));
+}
+
+Result<Image> DecodeJpeg(Bytes encoded) {
+  MMCPP_ASSIGN(const auto rows, OpenJpeg(encoded));
+  return ReadAll(rows.get());
 }
 
 }  // namespace mmcpp::codec

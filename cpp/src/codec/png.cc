@@ -1,17 +1,20 @@
 // PNG: header and pixels, as Pillow 13.0.0 opens it and converts it to RGB.
 //
 // The pixel stream is inflated as a whole, since only what follows it tells whether the picture
-// counts; then each row is unfiltered and brought to RGB8 while it is in the cache.
+// counts; then each row is unfiltered and brought to RGB8 while it is in the cache, for a picture
+// or for who takes rows.
 #include <algorithm>
 #include <array>
 #include <climits>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/ensure.h"
+#include "base/row_source.h"
 #include "codec/exif.h"
 #include "codec/formats.h"
 #include "codec/png_chunks.h"
@@ -119,84 +122,97 @@ Result<size_t> InflateByRow(PngChunks* chunks, const std::vector<PngPass>& passe
   return done;
 }
 
-/// Turns the inflated stream into pixels, a few rows at a time.
-class PixelWriter {
+/// The rows of one pass of the inflated stream, in order, as RGB.
+class PassReader {
  public:
-  PixelWriter(const PngHeader& header, const simd::Kernels* kernels, PngRows* rows, uint8_t* pixels)
-      : header_(header), kernels_(kernels), rows_(rows), pixels_(pixels) {}
+  PassReader(Bytes stream, const PngPass& pass, const simd::Kernels* kernels, PngRows* rows)
+      : stream_(stream),
+        pass_(pass),
+        kernels_(kernels),
+        rows_(rows),
+        spare_(pass.row_bytes * (rows->IsPlainRgb() ? 1 : simd::kPngRows + 1)) {}
 
-  /// `stream` may lie in the memory of the pixels; see Memory.
-  Status Write(Bytes stream, const std::vector<PngPass>& passes) {
-    const bool in_part = header_.region && (header_.region->height < header_.height ||
-                                            header_.region->width < header_.width);
-    if (in_part) {
-      for (size_t y = 0; y < header_.height; ++y) rows_->ToRgb(nullptr, header_.width, At(y, 0));
+  /// Writes the next `count` rows, at most simd::kPngRows. Rows that the stream ends before are
+  /// made of no data. They may overwrite the stream up to the first row after them.
+  Status Read(size_t count, uint8_t* const* rgb) {
+    const size_t row_size = pass_.row_bytes + 1;
+    const size_t present = std::min(count, stream_.size() / row_size);
+    const size_t pixel_bytes = std::max<size_t>(rows_->bits_per_pixel() / 8, 1);
+    // Rows that are RGB8 already are unfiltered where they belong, others in spare ones.
+    const bool direct = rows_->IsPlainRgb();
+    uint8_t* above = spare_.data();
+    std::array<const uint8_t*, simd::kPngRows> filtered;
+    std::array<uint8_t*, simd::kPngRows> rows;
+    for (size_t i = 0; i < present; ++i) {
+      filtered[i] = stream_.data() + i * row_size;
+      rows[i] = direct ? rgb[i] : spare_.data() + (i + 1) * pass_.row_bytes;
+      if (filtered[i][0] > 4) {
+        return CorruptInput("png: row " + std::to_string(y_ + i) + " of " +
+                            std::to_string(pass_.height) + " has filter " +
+                            std::to_string(filtered[i][0]));
+      }
     }
-    for (const PngPass& pass : passes) {
-      const size_t row_size = pass.row_bytes + 1;
-      const size_t present = std::min(pass.height, stream.size() / row_size);
-      MMCPP_TRY(WriteRows(stream.subspan(0, present * row_size), pass));
-      stream = stream.subspan(present * row_size, stream.size() - present * row_size);
-      for (size_t y = present; y < pass.height; ++y) Put(pass, y, nullptr);
+    if (present > 0) {
+      kernels_->png_unfilter(present, pass_.row_bytes, pixel_bytes, filtered.data(), above,
+                             rows.data());
+      std::memcpy(above, rows[present - 1], pass_.row_bytes);
     }
+    if (!direct) {
+      for (size_t i = 0; i < present; ++i) rows_->ToRgb(rows[i], pass_.width, rgb[i]);
+    }
+    for (size_t i = present; i < count; ++i) rows_->ToRgb(nullptr, pass_.width, rgb[i]);
+    stream_ = stream_.subspan(present * row_size, stream_.size() - present * row_size);
+    y_ += count;
     return Ok{};
   }
 
  private:
-  uint8_t* At(size_t y, size_t x) { return pixels_ + (y * header_.width + x) * 3; }
-
-  Status WriteRows(Bytes stream, const PngPass& pass) {
-    const size_t row_size = pass.row_bytes + 1, count = stream.size() / row_size;
-    const size_t pixel_bytes = std::max<size_t>(rows_->bits_per_pixel() / 8, 1);
-    // Rows that are RGB8 already are unfiltered where they belong, others in spare ones.
-    const bool direct = rows_->IsPlainRgb() && pass.dy == 1 && pass.width == header_.width;
-    spare_.assign(pass.row_bytes * (direct ? 1 : simd::kPngRows + 1), 0);
-    uint8_t* above = spare_.data();
-    std::array<const uint8_t*, simd::kPngRows> filtered;
-    std::array<uint8_t*, simd::kPngRows> rows;
-    for (size_t y = 0; y < count; y += simd::kPngRows) {
-      const size_t group = std::min<size_t>(simd::kPngRows, count - y);
-      for (size_t i = 0; i < group; ++i) {
-        filtered[i] = stream.data() + (y + i) * row_size;
-        rows[i] = direct ? At(pass.y0 + y + i, 0) : spare_.data() + (i + 1) * pass.row_bytes;
-        if (filtered[i][0] > 4) {
-          return CorruptInput("png: row " + std::to_string(y + i) + " of " +
-                              std::to_string(pass.height) + " has filter " +
-                              std::to_string(filtered[i][0]));
-        }
-      }
-      kernels_->png_unfilter(group, pass.row_bytes, pixel_bytes, filtered.data(), above,
-                             rows.data());
-      if (direct) {
-        above = rows[group - 1];
-        continue;
-      }
-      for (size_t i = 0; i < group; ++i) Put(pass, y + i, rows[i]);
-      std::memcpy(above, rows[group - 1], pass.row_bytes);
-    }
-    return Ok{};
-  }
-
-  void Put(const PngPass& pass, size_t y, const uint8_t* row) {
-    uint8_t* out = At(pass.y0 + y * pass.dy, pass.x0);
-    if (pass.dx == 1) {
-      rows_->ToRgb(row, pass.width, out);
-      return;
-    }
-    rgb_.resize(pass.width * 3);
-    rows_->ToRgb(row, pass.width, rgb_.data());
-    for (size_t x = 0; x < pass.width; ++x, out += pass.dx * 3) {
-      std::memcpy(out, rgb_.data() + 3 * x, 3);
-    }
-  }
-
-  const PngHeader& header_;
+  Bytes stream_;  // from the next row on
+  const PngPass pass_;
   const simd::Kernels* kernels_;
   PngRows* rows_;
-  uint8_t* pixels_;
   std::vector<uint8_t> spare_;  // the row above a group of rows, and the group
-  std::vector<uint8_t> rgb_;
+  size_t y_ = 0;
 };
+
+bool IsInPart(const PngHeader& header) {
+  return header.region &&
+         (header.region->height < header.height || header.region->width < header.width);
+}
+
+/// Turns the inflated stream into a whole picture. `stream` may lie in the memory of the pixels;
+/// see Memory.
+Status WritePixels(const PngHeader& header, const std::vector<PngPass>& passes, Bytes stream,
+                   const simd::Kernels* kernels, PngRows* rows, uint8_t* pixels) {
+  const auto at = [&](size_t y, size_t x) { return pixels + (y * header.width + x) * 3; };
+  if (IsInPart(header)) {
+    for (size_t y = 0; y < header.height; ++y) rows->ToRgb(nullptr, header.width, at(y, 0));
+  }
+  std::vector<uint8_t> apart;  // rows whose pixels stand apart in the picture
+  std::array<uint8_t*, simd::kPngRows> rgb;
+  for (const PngPass& pass : passes) {
+    const size_t size = std::min(stream.size(), pass.height * (pass.row_bytes + 1));
+    PassReader reader(stream.subspan(0, size), pass, kernels, rows);
+    stream = stream.subspan(size, stream.size() - size);
+    if (pass.dx > 1) apart.resize(pass.width * 3 * simd::kPngRows);
+    for (size_t y = 0; y < pass.height; y += simd::kPngRows) {
+      const size_t count = std::min<size_t>(simd::kPngRows, pass.height - y);
+      for (size_t i = 0; i < count; ++i) {
+        rgb[i] = pass.dx > 1 ? apart.data() + i * pass.width * 3
+                             : at(pass.y0 + (y + i) * pass.dy, pass.x0);
+      }
+      MMCPP_TRY(reader.Read(count, rgb.data()));
+      if (pass.dx == 1) continue;
+      for (size_t i = 0; i < count; ++i) {
+        uint8_t* out = at(pass.y0 + (y + i) * pass.dy, pass.x0);
+        for (size_t x = 0; x < pass.width; ++x, out += pass.dx * 3) {
+          std::memcpy(out, rgb[i] + 3 * x, 3);
+        }
+      }
+    }
+  }
+  return Ok{};
+}
 
 /// Where the inflated stream and the pixels lie.
 struct Memory {
@@ -209,7 +225,8 @@ struct Memory {
   /// group of rows after the group was read, and never reach a row of the stream before its turn:
   /// where rows of the stream are the shorter ones, because both end together; where they are the
   /// longer ones, because the stream starts a group later.
-  static Result<Memory> Allocate(const PngHeader& header, const std::vector<PngPass>& passes) {
+  static Result<Memory> Allocate(const PngHeader& header, const std::vector<PngPass>& passes,
+                                 bool may_share) {
     Memory memory;
     size_t stream_size = 0;
     for (const PngPass& pass : passes) stream_size += pass.height * (pass.row_bytes + 1);
@@ -222,13 +239,105 @@ struct Memory {
                             ? rgb_bytes * std::min<size_t>(first.height, simd::kPngRows)
                             : 0;
     // Much longer streams would stay with the picture as waste.
-    memory.shared = in_order && stream_size + lead <= pixel_size * 2;
+    memory.shared = may_share && in_order && stream_size + lead <= pixel_size * 2;
     const size_t size = memory.shared ? std::max(stream_size + lead, pixel_size) : stream_size;
     MMCPP_ASSIGN(memory.buffer, Buffer::Allocate(size));
     memory.stream = memory.buffer.data() + (size - stream_size);
     memory.stream_size = stream_size;
     return memory;
   }
+};
+
+/// A picture whose stream is inflated and whose every chunk is read.
+struct InflatedPng {
+  PngHeader header;
+  std::vector<PngPass> passes;
+  Memory memory;
+  Bytes stream;  // the rows that there are, in `memory`
+  PngRows rows;
+  const simd::Kernels* kernels = nullptr;
+
+  bool IsInterlaced() const { return passes.size() != 1 || passes[0].dx != 1; }
+
+  Result<Image> ToImage() && {
+    const int height = static_cast<int>(header.height), width = static_cast<int>(header.width);
+    Image image;
+    uint8_t* pixels = memory.buffer.data();
+    if (!memory.shared) {
+      MMCPP_ASSIGN(image, Image::Allocate(height, width));
+      pixels = image.data();
+    }
+    MMCPP_TRY(WritePixels(header, passes, stream, kernels, &rows, pixels));
+    if (!memory.shared) return image;
+    return Image::Adopt(std::move(memory.buffer), height, width);
+  }
+};
+
+/// `shared`: the pixels may lie in the memory of the stream.
+Result<InflatedPng> Inflate(Bytes encoded, const DecodeOptions& options, bool shared) {
+  PngChunks chunks(encoded);
+  MMCPP_TRY(chunks.ReadHeader());
+  InflatedPng png;
+  PngHeader& header = png.header;
+  header = chunks.header();
+  MMCPP_TRY(CheckSize(header));
+  if (header.depth == 16 && options.deep == DeepMode::kRefuse) {
+    return Unsupported("png: 16 bits per channel, which these options refuse");
+  }
+  if (header.width > INT_MAX / PngBitsPerPixel(header) - 7) {
+    return LimitExceeded("png: rows of " + std::to_string(header.width) + " pixels");
+  }
+  if (!chunks.has_data()) return CorruptInput("png: no pixels");
+  if (header.region_is_text ||
+      (header.region && (header.region->height == 0 || header.region->width == 0))) {
+    return CorruptInput("png: an animation whose first frame is empty");
+  }
+  png.passes = PngPasses(header);
+  MMCPP_ASSIGN(png.memory, Memory::Allocate(header, png.passes, shared));
+  uint8_t* stream = png.memory.stream;
+  size_t present = png.memory.stream_size;
+  bool sound = false;
+  {
+    Buffer joined;
+    const std::optional<Bytes> data = chunks.AllData(&joined);
+    sound = data && InflateExactly(*data, stream, present);
+  }
+  if (sound) {
+    chunks.SkipData();
+  } else {
+    MMCPP_ASSIGN(present, InflateByRow(&chunks, png.passes, stream));
+  }
+  png.stream = {stream, present};
+  MMCPP_TRY(chunks.ReadTrailer());
+  header.transparency = chunks.header().transparency;  // nothing else counts after the pixels
+
+  MMCPP_ASSIGN(png.rows, PngRows::Create(header, options));
+  MMCPP_ASSIGN(png.kernels, simd::ActiveKernels());
+  return png;
+}
+
+/// The rows of a picture that is neither interlaced nor a part of its canvas.
+class InOrderRows final : public RowSource {
+ public:
+  explicit InOrderRows(InflatedPng png)
+      : RowSource(static_cast<int>(png.header.height), static_cast<int>(png.header.width)),
+        png_(std::move(png)),
+        reader_(png_.stream, png_.passes[0], png_.kernels, &png_.rows) {}
+
+  Status Read(int rows, uint8_t* dst, size_t row_bytes) override {
+    std::array<uint8_t*, simd::kPngRows> group;
+    while (rows > 0) {
+      const int count = std::min<int>(simd::kPngRows, rows);
+      for (int i = 0; i < count; ++i, dst += row_bytes) group[static_cast<size_t>(i)] = dst;
+      MMCPP_TRY(reader_.Read(static_cast<size_t>(count), group.data()));
+      rows -= count;
+    }
+    return Ok{};
+  }
+
+ private:
+  InflatedPng png_;
+  PassReader reader_;
 };
 
 }  // namespace
@@ -254,51 +363,17 @@ Result<ImageInfo> ReadPngInfo(Bytes encoded) {
 }
 
 Result<Image> DecodePng(Bytes encoded, const DecodeOptions& options) {
-  PngChunks chunks(encoded);
-  MMCPP_TRY(chunks.ReadHeader());
-  PngHeader header = chunks.header();
-  MMCPP_TRY(CheckSize(header));
-  if (header.depth == 16 && options.deep == DeepMode::kRefuse) {
-    return Unsupported("png: 16 bits per channel, which these options refuse");
-  }
-  if (header.width > INT_MAX / PngBitsPerPixel(header) - 7) {
-    return LimitExceeded("png: rows of " + std::to_string(header.width) + " pixels");
-  }
-  if (!chunks.has_data()) return CorruptInput("png: no pixels");
-  if (header.region_is_text ||
-      (header.region && (header.region->height == 0 || header.region->width == 0))) {
-    return CorruptInput("png: an animation whose first frame is empty");
-  }
-  const std::vector<PngPass> passes = PngPasses(header);
-  MMCPP_ASSIGN(Memory memory, Memory::Allocate(header, passes));
-  size_t present = memory.stream_size;
-  bool sound = false;
-  {
-    Buffer joined;
-    const std::optional<Bytes> data = chunks.AllData(&joined);
-    sound = data && InflateExactly(*data, memory.stream, present);
-  }
-  if (sound) {
-    chunks.SkipData();
-  } else {
-    MMCPP_ASSIGN(present, InflateByRow(&chunks, passes, memory.stream));
-  }
-  MMCPP_TRY(chunks.ReadTrailer());
-  header.transparency = chunks.header().transparency;  // nothing else counts after the pixels
+  MMCPP_ASSIGN(InflatedPng png, Inflate(encoded, options, true));
+  return std::move(png).ToImage();
+}
 
-  MMCPP_ASSIGN(PngRows rows, PngRows::Create(header, options));
-  MMCPP_ASSIGN(const simd::Kernels* const kernels, simd::ActiveKernels());
-  Image image;
-  uint8_t* pixels = memory.buffer.data();
-  if (!memory.shared) {
-    MMCPP_ASSIGN(image,
-                 Image::Allocate(static_cast<int>(header.height), static_cast<int>(header.width)));
-    pixels = image.data();
+Result<std::unique_ptr<RowSource>> OpenPng(Bytes encoded, const DecodeOptions& options) {
+  MMCPP_ASSIGN(InflatedPng png, Inflate(encoded, options, false));
+  if (!png.IsInterlaced() && !IsInPart(png.header)) {
+    return std::unique_ptr<RowSource>(std::make_unique<InOrderRows>(std::move(png)));
   }
-  MMCPP_TRY(PixelWriter(header, kernels, &rows, pixels).Write({memory.stream, present}, passes));
-  if (!memory.shared) return image;
-  return Image::Adopt(std::move(memory.buffer), static_cast<int>(header.height),
-                      static_cast<int>(header.width));
+  MMCPP_ASSIGN(Image image, std::move(png).ToImage());
+  return std::unique_ptr<RowSource>(std::make_unique<WholeRows>(std::move(image)));
 }
 
 }  // namespace mmcpp::codec

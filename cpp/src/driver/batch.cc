@@ -1,6 +1,7 @@
 // Items without a prompt, their features packed into one tensor without a copy: sizes come from the
 // headers, the tensor is allocated once, and each item is decoded and processed into its own rows.
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -129,39 +130,82 @@ Result<OutputItem> ProcessInto(const Family& family, const MediaSource& source,
                                const ProcessOptions& options, const PlannedItem& planned,
                                const Packing& packing, size_t index, uint8_t* data) {
   MMCPP_ASSIGN(driver::LoadedItem loaded, driver::LoadItem(source, options));
-  MMCPP_ENSURE(loaded.pixels.height == planned.height && loaded.pixels.width == planned.width);
+  MMCPP_ENSURE(loaded.rows->height() == planned.height && loaded.rows->width() == planned.width);
   std::vector<int64_t> shape;
   const TensorView feature = ItemPart(packing, index, planned.plan, options.dtype, data, &shape);
-  MMCPP_TRY(driver::RunFamily(family, loaded.pixels, planned.plan, feature, &loaded.item));
+  MMCPP_TRY(driver::RunFamily(family, planned.plan, feature, &loaded));
   return std::move(loaded.item);
 }
 
-Result<ItemBatch> Run(const Family& family, Span<const MediaSource> media,
-                      const ProcessOptions& options) {
+struct PlannedBatch {
+  std::vector<PlannedItem> items;
+  Packing packing;
+};
+
+Result<PlannedBatch> Plan(const Family& family, Span<const MediaSource> media,
+                          const ProcessOptions& options) {
   MMCPP_TRY(driver::CheckSources(media, options));
-  const auto planned = par::TryMap<PlannedItem>(media.size(), [&](size_t i) {
+  auto planned = par::TryMap<PlannedItem>(media.size(), [&](size_t i) {
     return driver::ForItem(i, [&] { return PlanSource(family, media[i], options.decode); });
   });
   if (!planned.ok()) return LowestFailure(family, media, options, planned.error());
-  const auto packing = Pack(family, *planned, options.dtype);
+  auto packing = Pack(family, *planned, options.dtype);
   if (!packing.ok()) return LowestFailure(family, media, options, packing.error());
+  return PlannedBatch{*std::move(planned), *std::move(packing)};
+}
 
-  ItemBatch batch;
-  MMCPP_ASSIGN(batch.features, Tensor::Allocate(options.dtype, packing->shape));
-  uint8_t* data = batch.features.data();
-  MMCPP_ASSIGN(batch.items, par::TryMap<OutputItem>(media.size(), [&](size_t i) {
-                 return driver::ForItem(i, [&] {
-                   return ProcessInto(family, media[i], options, (*planned)[i], *packing, i, data);
-                 });
-               }));
-  return batch;
+Result<std::vector<OutputItem>> Fill(const Family& family, Span<const MediaSource> media,
+                                     const ProcessOptions& options, const PlannedBatch& batch,
+                                     uint8_t* data) {
+  return par::TryMap<OutputItem>(media.size(), [&](size_t i) {
+    return driver::ForItem(i, [&] {
+      return ProcessInto(family, media[i], options, batch.items[i], batch.packing, i, data);
+    });
+  });
+}
+
+std::string ToText(Span<const int64_t> shape) {
+  std::string text = "[";
+  for (const int64_t side : shape) text += (text.size() > 1 ? ", " : "") + std::to_string(side);
+  return text + "]";
+}
+
+Status CheckOutput(const TensorView& out, const std::vector<int64_t>& shape) {
+  if (!std::equal(shape.begin(), shape.end(), out.shape.begin(), out.shape.end())) {
+    return InvalidArgument("output: of shape " + ToText(out.shape) + " for features of shape " +
+                           ToText(shape));
+  }
+  if (out.data == nullptr || reinterpret_cast<uintptr_t>(out.data) % DTypeSize(out.dtype) != 0) {
+    return InvalidArgument("output: memory that is null or not aligned to " +
+                           std::to_string(DTypeSize(out.dtype)) + " bytes");
+  }
+  return Ok{};
 }
 
 }  // namespace
 
 Result<ItemBatch> ProcessItems(const Family& family, Span<const MediaSource> media,
                                const ProcessOptions& options) {
-  return CatchOutOfMemory([&] { return Run(family, media, options); });
+  return CatchOutOfMemory([&]() -> Result<ItemBatch> {
+    MMCPP_ASSIGN(const PlannedBatch planned, Plan(family, media, options));
+    ItemBatch batch;
+    MMCPP_ASSIGN(batch.features, Tensor::Allocate(options.dtype, planned.packing.shape));
+    MMCPP_ASSIGN(batch.items, Fill(family, media, options, planned, batch.features.data()));
+    return batch;
+  });
+}
+
+Result<std::vector<OutputItem>> ProcessItemsInto(const Family& family,
+                                                 Span<const MediaSource> media,
+                                                 const ProcessOptions& options,
+                                                 const TensorView& features) {
+  return CatchOutOfMemory([&]() -> Result<std::vector<OutputItem>> {
+    ProcessOptions typed = options;
+    typed.dtype = features.dtype;
+    MMCPP_ASSIGN(const PlannedBatch planned, Plan(family, media, typed));
+    MMCPP_TRY(CheckOutput(features, planned.packing.shape));
+    return Fill(family, media, typed, planned, static_cast<uint8_t*>(features.data));
+  });
 }
 
 }  // namespace mmcpp

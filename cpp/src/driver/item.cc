@@ -1,10 +1,14 @@
-// One item: hash, decode, plan, process.
+// One item: hash, plan, decode and process. Where the format allows it the family takes rows as
+// they are decoded, so that the picture never exists as a whole.
 #include "driver/item.h"
 
 #include <cstdint>
+#include <utility>
 
 #include "base/checked.h"
+#include "base/row_source.h"
 #include "base/stopwatch.h"
+#include "codec/decode.h"
 #include "mmcpp/hash.h"
 
 namespace mmcpp::driver {
@@ -53,6 +57,33 @@ ImageInfo InfoOf(const ImageView& view) {
   return info;
 }
 
+/// Counts the time of reading as decoding.
+class TimedRows final : public RowSource {
+ public:
+  TimedRows(RowSource* rows, double* ms)
+      : RowSource(rows->height(), rows->width()), rows_(rows), ms_(ms) {}
+
+  const ImageView* whole() const noexcept override { return rows_->whole(); }
+  Status Read(int rows, uint8_t* dst, size_t row_bytes) override {
+    Stopwatch stopwatch;
+    Status status = rows_->Read(rows, dst, row_bytes);
+    *ms_ += stopwatch.Lap();
+    return status;
+  }
+
+ private:
+  RowSource* rows_;
+  double* ms_;
+};
+
+Status ReadToEnd(RowSource* rows) {
+  if (rows->whole() != nullptr) return Ok{};
+  const size_t row_bytes = static_cast<size_t>(rows->width()) * 3;
+  MMCPP_ASSIGN(Buffer row, Buffer::Allocate(row_bytes));
+  for (int y = 0; y < rows->height(); ++y) MMCPP_TRY(rows->Read(1, row.data(), row_bytes));
+  return Ok{};
+}
+
 }  // namespace
 
 Status CheckSources(Span<const MediaSource> media, const ProcessOptions& options) {
@@ -93,36 +124,42 @@ Result<LoadedItem> LoadItem(const MediaSource& source, const ProcessOptions& opt
     item.info = InfoOf(*view);
     item.content_hash = PixelHash(*view);
     item.times.hash_ms = stopwatch.Lap();
-    loaded.pixels = *view;
+    loaded.rows = std::make_unique<WholeRows>(*view);
     return loaded;
   }
   const Bytes& bytes = *std::get_if<Bytes>(&source);
   item.content_hash = ContentHash(bytes);
   item.times.hash_ms = stopwatch.Lap();
-  MMCPP_ASSIGN(loaded.decoded, DecodeImage(bytes, options.decode));
-  MMCPP_ASSIGN(item.info, ReadImageInfo(bytes));
+  MMCPP_ASSIGN(codec::OpenedImage opened, codec::OpenImage(bytes, options.decode));
+  item.info = std::move(opened.info);
+  loaded.rows = std::move(opened.rows);
   item.times.decode_ms = stopwatch.Lap();
-  loaded.pixels = loaded.decoded;
   return loaded;
 }
 
-Status RunFamily(const Family& family, const ImageView& pixels, ItemPlan plan, TensorView feature,
-                 OutputItem* item) {
+Status RunFamily(const Family& family, ItemPlan plan, TensorView feature, LoadedItem* loaded) {
+  ItemTimes& times = loaded->item.times;
+  const double before_ms = times.decode_ms;
   Stopwatch stopwatch;
-  MMCPP_TRY(family.ProcessItem(pixels, plan, feature));
-  MMCPP_ASSIGN(item->aux, family.Aux(plan));
-  item->plan = std::move(plan);
-  item->times.process_ms = stopwatch.Lap();
+  TimedRows rows(loaded->rows.get(), &times.decode_ms);
+  MMCPP_TRY(family.ProcessRows(&rows, plan, feature));
+  MMCPP_ASSIGN(loaded->item.aux, family.Aux(plan));
+  loaded->item.plan = std::move(plan);
+  times.process_ms = stopwatch.Lap() - (times.decode_ms - before_ms);
   return Ok{};
 }
 
 Result<OutputItem> ProcessItem(const Family& family, const MediaSource& source,
                                const ProcessOptions& options) {
   MMCPP_ASSIGN(LoadedItem loaded, LoadItem(source, options));
-  MMCPP_ASSIGN(ItemPlan plan, family.PlanItem(loaded.pixels.height, loaded.pixels.width));
-  MMCPP_ASSIGN(loaded.item.feature, Tensor::Allocate(options.dtype, plan.feature_shape));
-  MMCPP_TRY(
-      RunFamily(family, loaded.pixels, std::move(plan), loaded.item.feature.view(), &loaded.item));
+  auto plan = family.PlanItem(loaded.rows->height(), loaded.rows->width());
+  if (!plan.ok()) {
+    MMCPP_TRY(ReadToEnd(loaded.rows.get()));  // damage is told before a size that is refused
+    return std::move(plan).error();
+  }
+  MMCPP_ASSIGN(loaded.item.feature, Tensor::Allocate(options.dtype, plan->feature_shape));
+  const TensorView feature = loaded.item.feature.view();
+  MMCPP_TRY(RunFamily(family, *std::move(plan), feature, &loaded));
   return std::move(loaded.item);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -15,17 +16,16 @@ namespace mmcpp::driver {
 /// that are none, a dtype that features do not have.
 Status CheckSources(Span<const MediaSource> media, const ProcessOptions& options);
 
-/// A source after hash and decode; `pixels` is `decoded` or borrowed from the source.
+/// A source after its hash, its pixels ready to be read.
 struct LoadedItem {
   OutputItem item;
-  Image decoded;
-  ImageView pixels;
+  std::unique_ptr<RowSource> rows;
 };
 Result<LoadedItem> LoadItem(const MediaSource& source, const ProcessOptions& options);
 
-/// The family's part: fills `feature` and everything of `item` that depends on the plan.
-Status RunFamily(const Family& family, const ImageView& pixels, ItemPlan plan, TensorView feature,
-                 OutputItem* item);
+/// The family's part: reads the rows, fills `feature` and everything of the item that depends on
+/// the plan.
+Status RunFamily(const Family& family, ItemPlan plan, TensorView feature, LoadedItem* loaded);
 
 /// All stages; the item owns its feature.
 Result<OutputItem> ProcessItem(const Family& family, const MediaSource& source,

@@ -1,9 +1,18 @@
 // What a family does unless it says otherwise.
 #include "mmcpp/family.h"
 
+#include "base/ensure.h"
+#include "base/row_source.h"
+
 namespace mmcpp {
 
 bool Family::PadsFeatures() const noexcept { return false; }
+
+Status Family::ProcessRows(RowSource* rows, const ItemPlan& plan, TensorView feature) const {
+  if (const ImageView* whole = rows->whole()) return ProcessItem(*whole, plan, feature);
+  MMCPP_ASSIGN(const Image image, ReadAll(rows));
+  return ProcessItem(image, plan, feature);
+}
 
 Result<Positions> Family::ComputePositions(size_t /*length*/, Span<const TokenRange> /*offsets*/,
                                            Span<const ItemPlan> /*items*/) const {

@@ -137,6 +137,11 @@ class QwenVl final : public Family {
                            config_.convention, config_.patches, config_.table, feature);
   }
 
+  Status ProcessRows(RowSource* rows, const ItemPlan& plan, TensorView feature) const override {
+    return ResizeToPatches(rows, plan.resized_height, plan.resized_width, Filter::kBicubic,
+                           config_.convention, config_.patches, config_.table, feature);
+  }
+
   Result<std::vector<NamedTensor>> Aux(const ItemPlan& plan) const override {
     const GridThw grid = std::get<GridThw>(plan.geometry);
     const std::array<int64_t, 3> thw = {grid.t, grid.h, grid.w};

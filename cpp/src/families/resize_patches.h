@@ -16,4 +16,9 @@ Status ResizeToPatches(const ImageView& image, int height, int width, Filter fil
                        Convention convention, const transforms::BlockPatches& layout,
                        const transforms::NormTable& table, TensorView out);
 
+/// The same of rows as they come. An error of reading them leaves `out` half written.
+Status ResizeToPatches(RowSource* rows, int height, int width, Filter filter, Convention convention,
+                       const transforms::BlockPatches& layout, const transforms::NormTable& table,
+                       TensorView out);
+
 }  // namespace mmcpp::families

@@ -37,6 +37,9 @@ class RangeFn {
 /// possible, and returns when all are done.
 void ForRange(size_t n, size_t grain, RangeFn body);
 
+/// How many threads a loop may run on, the caller's among them.
+size_t Concurrency() noexcept;
+
 /// "inline", "tbb" or "chaos".
 const char* ExecutorName() noexcept;
 

@@ -54,6 +54,8 @@ void ForRange(size_t n, size_t /*grain*/, RangeFn body) {
   for (std::thread& thread : threads) thread.join();
 }
 
+size_t Concurrency() noexcept { return kThreads; }
+
 const char* ExecutorName() noexcept { return "chaos"; }
 
 }  // namespace mmcpp::par

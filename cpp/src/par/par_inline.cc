@@ -7,6 +7,8 @@ void ForRange(size_t n, size_t /*grain*/, RangeFn body) {
   if (n > 0) body(0, n);
 }
 
+size_t Concurrency() noexcept { return 1; }
+
 const char* ExecutorName() noexcept { return "inline"; }
 
 }  // namespace mmcpp::par

@@ -45,14 +45,17 @@ oneapi::tbb::task_arena& Arena() {
 
 void ForRange(size_t n, size_t grain, RangeFn body) {
   if (n == 0) return;
-  if (n <= grain || g_forked.load(std::memory_order_relaxed)) return body(0, n);
-  oneapi::tbb::task_arena& arena = Arena();
-  if (arena.max_concurrency() <= 1) return body(0, n);
-  arena.execute([&] {
+  if (n <= grain || Concurrency() <= 1) return body(0, n);
+  Arena().execute([&] {
     oneapi::tbb::parallel_for(
         oneapi::tbb::blocked_range<size_t>(0, n, std::max<size_t>(grain, 1)),
         [&](const oneapi::tbb::blocked_range<size_t>& range) { body(range.begin(), range.end()); });
   });
+}
+
+size_t Concurrency() noexcept {
+  if (g_forked.load(std::memory_order_relaxed)) return 1;
+  return static_cast<size_t>(std::max(Arena().max_concurrency(), 1));
 }
 
 const char* ExecutorName() noexcept { return "tbb"; }

@@ -113,13 +113,37 @@ size_t Resampler::GrainRows() const {
   return rows;
 }
 
-Result<BlockResampler> BlockResampler::Make(const Resampler& resampler, const ImageView& image,
+int Resampler::WindowRows() const {
+  return vertical_.needed && !HorizontalFirst() ? vertical_.weights.max_count : 1;
+}
+
+int Resampler::ReadyEnd(int y, int in_rows) const {
+  if (!vertical_.needed) return in_rows;
+  const simd::ResampleAxis axis = vertical_.View();
+  while (y < out_height_ && axis.first[y] + axis.count[y] <= in_rows) ++y;
+  return y;
+}
+
+Result<BlockResampler> BlockResampler::Make(const Resampler& resampler, const InputRows& input,
                                             int x_begin, int x_end, int y_begin) {
-  MMCPP_ENSURE(image.height == resampler.in_height_ && image.width == resampler.in_width_);
+  MMCPP_ASSIGN(auto block, Make(resampler, input, x_begin, x_end, y_begin, simd::kResampleRows));
+  block.in_rows_ = input.image.height;
+  return block;
+}
+
+Result<BlockResampler> BlockResampler::MakeForStrips(const Resampler& resampler,
+                                                     const InputRows& input, int x_begin, int x_end,
+                                                     int strip) {
+  return Make(resampler, input, x_begin, x_end, 0, strip);
+}
+
+Result<BlockResampler> BlockResampler::Make(const Resampler& resampler, const InputRows& input,
+                                            int x_begin, int x_end, int y_begin, int strip) {
+  MMCPP_ENSURE(input.image.height == resampler.in_height_ &&
+               input.image.width == resampler.in_width_);
   const bool both = resampler.horizontal_.needed && resampler.vertical_.needed;
-  BlockResampler block;
+  BlockResampler block(input);
   block.resampler_ = &resampler;
-  block.image_ = image;
   block.y_ = y_begin;
   block.span_ = {x_begin, x_end, x_begin, x_end};
   if (resampler.horizontal_.needed) {
@@ -138,14 +162,21 @@ Result<BlockResampler> BlockResampler::Make(const Resampler& resampler, const Im
       resampler.vertical_first_ ? block.span_.in_end - block.span_.in_begin : x_end - x_begin;
   block.between_row_bytes_ = (static_cast<size_t>(columns) * kChannels + 63) / 64 * 64;
   block.between_rows_ = simd::kResampleRows;
-  // A window's rows stay while the rows that complete it come in, kResampleRows at a time.
-  if (!resampler.vertical_first_) block.between_rows_ += block.window_.size();
+  // A window's rows stay while the rows that complete it come in, a strip at a time.
+  if (resampler.HorizontalFirst()) {
+    block.between_rows_ = block.window_.size() + static_cast<size_t>(strip);
+  }
   size_t bytes;
   if (!CheckedMul(block.between_rows_, block.between_row_bytes_, &bytes)) {
     return Error{ErrorCode::kOutOfMemory, "resize: rows between the passes overflow memory"};
   }
   MMCPP_ASSIGN(block.between_, Buffer::Allocate(bytes));
   return block;
+}
+
+void BlockResampler::Take(int in_end) {
+  in_rows_ = in_end;
+  if (resampler_->HorizontalFirst()) FillRing(in_end);
 }
 
 void BlockResampler::Next(int rows, uint8_t* dst, size_t dst_row_bytes) {
@@ -158,9 +189,9 @@ void BlockResampler::Next(int rows, uint8_t* dst, size_t dst_row_bytes) {
   } else {
     for (int row = 0; row < rows; ++row, dst += dst_row_bytes) {
       if (vertical) {
-        VerticalFromImage(y_ + row, dst);
+        VerticalFromInput(y_ + row, dst);
       } else {
-        std::memcpy(dst, image_.row(y_ + row) + static_cast<size_t>(span_.in_begin) * kChannels,
+        std::memcpy(dst, input_.row(y_ + row) + static_cast<size_t>(span_.in_begin) * kChannels,
                     static_cast<size_t>(span_.in_end - span_.in_begin) * kChannels);
       }
     }
@@ -168,11 +199,11 @@ void BlockResampler::Next(int rows, uint8_t* dst, size_t dst_row_bytes) {
   y_ += rows;
 }
 
-void BlockResampler::VerticalFromImage(int y, uint8_t* dst) {
+void BlockResampler::VerticalFromInput(int y, uint8_t* dst) {
   const size_t offset = static_cast<size_t>(span_.in_begin) * kChannels;
   const int count = vertical_.count[y];
   for (int k = 0; k < count; ++k) {
-    window_[static_cast<size_t>(k)] = image_.row(vertical_.first[y] + k) + offset;
+    window_[static_cast<size_t>(k)] = input_.row(vertical_.first[y] + k) + offset;
   }
   resampler_->kernels_->resample_vertical_u8(
       &vertical_, y, static_cast<size_t>(span_.in_end - span_.in_begin) * kChannels, window_.data(),
@@ -186,7 +217,7 @@ void BlockResampler::VerticalFirst(int rows, uint8_t* dst, size_t dst_row_bytes)
     const int n = std::min<int>(simd::kResampleRows, rows - begin);
     for (int i = 0; i < n; ++i) {
       uint8_t* row = BetweenRow(static_cast<size_t>(i));
-      VerticalFromImage(y_ + begin + i, row);
+      VerticalFromInput(y_ + begin + i, row);
       src_rows[i] = row;
       dst_rows[i] = dst + static_cast<size_t>(begin + i) * dst_row_bytes;
     }
@@ -202,7 +233,7 @@ void BlockResampler::HorizontalOnly(int rows, uint8_t* dst, size_t dst_row_bytes
   for (int begin = 0; begin < rows; begin += simd::kResampleRows) {
     const int n = std::min<int>(simd::kResampleRows, rows - begin);
     for (int i = 0; i < n; ++i) {
-      src_rows[i] = image_.row(y_ + begin + i) + offset;
+      src_rows[i] = input_.row(y_ + begin + i) + offset;
       dst_rows[i] = dst + static_cast<size_t>(begin + i) * dst_row_bytes;
     }
     resampler_->kernels_->resample_horizontal_rgb8(&horizontal_, &span_, static_cast<size_t>(n),
@@ -217,9 +248,9 @@ void BlockResampler::FillRing(int in_end) {
   uint8_t* dst_rows[simd::kResampleRows];
   const size_t offset = static_cast<size_t>(span_.in_begin) * kChannels;
   while (in_row_ < in_end) {
-    const int n = std::min<int>(simd::kResampleRows, image_.height - in_row_);
+    const int n = std::min<int>(simd::kResampleRows, in_rows_ - in_row_);
     for (int i = 0; i < n; ++i) {
-      src_rows[i] = image_.row(in_row_ + i) + offset;
+      src_rows[i] = input_.row(in_row_ + i) + offset;
       dst_rows[i] = BetweenRow(static_cast<size_t>(in_row_ + i) % between_rows_);
     }
     resampler_->kernels_->resample_horizontal_rgb8(&horizontal_, &span_, static_cast<size_t>(n),

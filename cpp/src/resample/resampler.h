@@ -44,8 +44,17 @@ class Resampler {
   /// neighbouring ranges both need between the passes (they compute them twice) stay few.
   size_t GrainRows() const;
 
+  /// Input rows that an output row reads; 1 where the horizontal pass may take them as they come.
+  int WindowRows() const;
+  /// The end of the output rows from y on for which the first `in_rows` input rows suffice.
+  int ReadyEnd(int y, int in_rows) const;
+
  private:
   friend class BlockResampler;
+
+  bool HorizontalFirst() const {
+    return horizontal_.needed && vertical_.needed && !vertical_first_;
+  }
 
   int in_height_ = 0, in_width_ = 0, out_height_ = 0, out_width_ = 0;
   bool vertical_first_ = false;
@@ -53,14 +62,33 @@ class Resampler {
   const simd::Kernels* kernels_ = nullptr;
 };
 
+/// The rows that a resize reads: of a picture in memory, or those that are still kept of one whose
+/// rows come from top to bottom.
+struct InputRows {
+  InputRows(const ImageView& view) : InputRows(view, view.height) {}  // NOLINT: it is the rows
+  InputRows(const ImageView& view, int kept_rows) : image(view), kept(kept_rows) {}
+
+  const uint8_t* row(int y) const { return image.row(y % kept); }
+
+  ImageView image;  // height is the picture's, but only `kept` rows are in memory
+  int kept;         // row y is where row y % kept of the memory is
+};
+
 /// Produces the columns [x_begin, x_end) of a resize, rows in ascending order, any number at a
 /// time.
 class BlockResampler {
  public:
-  /// `resampler` and `image`'s pixels must outlive this; image has the resampler's input size.
+  /// `resampler` and the pixels of `input` must outlive this; input has the resampler's input size.
   /// kOutOfMemory.
-  static Result<BlockResampler> Make(const Resampler& resampler, const ImageView& image,
+  static Result<BlockResampler> Make(const Resampler& resampler, const InputRows& input,
                                      int x_begin, int x_end, int y_begin);
+  /// For rows that come `strip` at a time: Take must be called for each strip.
+  static Result<BlockResampler> MakeForStrips(const Resampler& resampler, const InputRows& input,
+                                              int x_begin, int x_end, int strip);
+
+  /// The input rows before `in_end` have come. Next may then be called for the rows before
+  /// Resampler::ReadyEnd, and needs no input row but the last WindowRows and a strip.
+  void Take(int in_end);
 
   /// Writes the next `rows` output rows; dst's row r starts at dst + r * dst_row_bytes.
   void Next(int rows, uint8_t* dst, size_t dst_row_bytes);
@@ -70,11 +98,16 @@ class BlockResampler {
   void VerticalFirst(int rows, uint8_t* dst, size_t dst_row_bytes);
   void HorizontalOnly(int rows, uint8_t* dst, size_t dst_row_bytes);
   void FillRing(int in_end);
-  void VerticalFromImage(int y, uint8_t* dst);
+  void VerticalFromInput(int y, uint8_t* dst);
   uint8_t* BetweenRow(size_t i) { return between_.data() + i * between_row_bytes_; }
 
+  static Result<BlockResampler> Make(const Resampler& resampler, const InputRows& input,
+                                     int x_begin, int x_end, int y_begin, int strip);
+  explicit BlockResampler(const InputRows& input) : input_(input) {}
+
   const Resampler* resampler_ = nullptr;
-  ImageView image_;
+  InputRows input_;
+  int in_rows_ = 0;  // input rows that have come
   simd::ResampleAxis horizontal_ = {}, vertical_ = {};
   simd::RowSpan span_ = {};
   int y_ = 0;                // next output row

@@ -2,6 +2,7 @@
 #include "mmcpp/resize.h"
 
 #include <algorithm>
+#include <functional>
 #include <string>
 
 #include "base/ensure.h"
@@ -39,27 +40,34 @@ Result<T> FromName(const Name<T> (&table)[n], const char* kind, const std::strin
 }
 
 Status ResizeRows(const resample::Resampler& resampler, const ImageView& image, int y_begin,
-                  int y_end, Image* out) {
+                  int y_end, const ImageSpan& out) {
   const int block_width = resampler.BlockWidth(1, 0);
-  for (int x = 0; x < out->width(); x += block_width) {
-    const int x_end = std::min(out->width(), x + block_width);
+  for (int x = 0; x < out.width; x += block_width) {
+    const int x_end = std::min(out.width, x + block_width);
     MMCPP_ASSIGN(auto block, resample::BlockResampler::Make(resampler, image, x, x_end, y_begin));
-    block.Next(y_end - y_begin, out->row(y_begin) + static_cast<size_t>(x) * 3, out->row_bytes());
+    block.Next(y_end - y_begin, out.row(y_begin) + static_cast<size_t>(x) * 3, out.row_bytes);
   }
   return Ok{};
 }
 
-Result<Image> ResizeAll(const ImageView& image, int out_height, int out_width, Filter filter,
-                        Convention convention) {
-  MMCPP_ASSIGN(const auto resampler,
-               resample::Resampler::Make(image.height, image.width, out_height, out_width, filter,
-                                         convention));
-  MMCPP_ASSIGN(Image out, Image::Allocate(out_height, out_width));
-  MMCPP_TRY(par::TryRanges(
-      static_cast<size_t>(out_height), resampler.GrainRows(), [&](size_t begin, size_t end) {
-        return ResizeRows(resampler, image, static_cast<int>(begin), static_cast<int>(end), &out);
-      }));
-  return out;
+Status ResizeAll(const resample::Resampler& resampler, const ImageView& image,
+                 const ImageSpan& out) {
+  return par::TryRanges(
+      static_cast<size_t>(out.height), resampler.GrainRows(), [&](size_t begin, size_t end) {
+        return ResizeRows(resampler, image, static_cast<int>(begin), static_cast<int>(end), out);
+      });
+}
+
+Status CheckRoom(const ImageView& image, const ImageSpan& out) {
+  if (out.data == nullptr || out.row_bytes < static_cast<size_t>(out.width) * 3) {
+    return InvalidArgument("resize: an output without room for rows of " +
+                           std::to_string(out.width) + " pixels");
+  }
+  const std::less<const uint8_t*> before;
+  if (before(out.data, image.row(image.height)) && before(image.data, out.row(out.height))) {
+    return InvalidArgument("resize: an output that overlaps the image");
+  }
+  return Ok{};
 }
 
 }  // namespace
@@ -74,8 +82,25 @@ Result<Convention> ConventionFromName(const std::string& name) {
 
 Result<Image> Resize(const ImageView& image, int out_height, int out_width, Filter filter,
                      Convention convention) {
-  return CatchOutOfMemory(
-      [&] { return ResizeAll(image, out_height, out_width, filter, convention); });
+  return CatchOutOfMemory([&]() -> Result<Image> {
+    MMCPP_ASSIGN(const auto resampler,
+                 resample::Resampler::Make(image.height, image.width, out_height, out_width, filter,
+                                           convention));
+    MMCPP_ASSIGN(Image out, Image::Allocate(out_height, out_width));
+    MMCPP_TRY(ResizeAll(resampler, image, {out.data(), out_height, out_width, out.row_bytes()}));
+    return out;
+  });
+}
+
+Status ResizeInto(const ImageView& image, const ImageSpan& out, Filter filter,
+                  Convention convention) {
+  return CatchOutOfMemory([&]() -> Status {
+    MMCPP_ASSIGN(const auto resampler,
+                 resample::Resampler::Make(image.height, image.width, out.height, out.width, filter,
+                                           convention));
+    MMCPP_TRY(CheckRoom(image, out));
+    return ResizeAll(resampler, image, out);
+  });
 }
 
 }  // namespace mmcpp

@@ -43,4 +43,10 @@ class TileFn {
 Status ResizeTiles(const ImageView& image, int out_height, int out_width, Filter filter,
                    Convention convention, int unit, TileFn fn);
 
+/// The same of rows as they come: no more of them are kept than the resize looks back for, and a
+/// strip of about 256 KiB. All rows are read, and errors of reading are errors of this. Rows that
+/// are in memory as a whole go the way above.
+Status ResizeTiles(RowSource* rows, int out_height, int out_width, Filter filter,
+                   Convention convention, int unit, TileFn fn);
+
 }  // namespace mmcpp::resample

@@ -5,6 +5,10 @@
 
 #include <climits>
 #include <utility>
+#include <vector>
+
+#include "base/row_source.h"
+#include "support/rows.h"
 
 namespace mmcpp {
 namespace {
@@ -31,6 +35,34 @@ TEST(Image, SidesMustBePositiveAndFitMemory) {
     EXPECT_EQ(Image::Allocate(height, width).error().code, ErrorCode::kInvalidArgument);
   }
   EXPECT_EQ(Image::Allocate(INT_MAX, INT_MAX).error().code, ErrorCode::kOutOfMemory);
+}
+
+TEST(WholeRows, GivesRowsInOrderAndThePicture) {
+  auto image = Image::Allocate(3, 2);
+  ASSERT_TRUE(image.ok());
+  for (uint8_t i = 0; i < 18; ++i) image->data()[i] = i;
+  const uint8_t* pixels = image->data();
+  WholeRows rows(*std::move(image));
+  EXPECT_EQ(rows.height(), 3);
+  EXPECT_EQ(rows.width(), 2);
+  EXPECT_EQ(rows.whole()->data, pixels);
+  uint8_t out[16] = {};
+  ASSERT_TRUE(rows.Read(2, out, 7).ok());
+  EXPECT_EQ(std::vector<uint8_t>(out, out + 16),
+            (std::vector<uint8_t>{0, 1, 2, 3, 4, 5, 0, 6, 7, 8, 9, 10, 11, 0, 0, 0}));
+  ASSERT_TRUE(rows.Read(1, out, 7).ok());
+  EXPECT_EQ(out[0], 12);
+  EXPECT_FALSE(rows.Read(1, out, 7).ok());
+}
+
+TEST(ReadAll, GathersAPictureOrGivesTheError) {
+  const std::vector<uint8_t> pixels = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+  const ImageView view = {pixels.data(), 2, 2, 6};
+  test::OneByOne rows(view), cut(view, 1);
+  const auto image = ReadAll(&rows);
+  ASSERT_TRUE(image.ok());
+  EXPECT_EQ(std::vector<uint8_t>(image->data(), image->data() + 12), pixels);
+  EXPECT_EQ(ReadAll(&cut).error().message, "rows: end at 1");
 }
 
 }  // namespace

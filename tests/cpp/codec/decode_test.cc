@@ -1,9 +1,13 @@
+#include "codec/decode.h"
+
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
 #include "mmcpp/image.h"
+#include "support/decode_golden.h"
 
 namespace mmcpp {
 namespace {
@@ -74,6 +78,57 @@ TEST(DecodeImage, RefusesNothingAndNonsenseByKind) {
   EXPECT_EQ(html.error().code, ErrorCode::kUnsupported);
   const auto ends = DecodeImage(JpegHeaderOf(8, 8));
   EXPECT_EQ(ends.error().code, ErrorCode::kCorruptInput);
+}
+
+TEST(DecodeImageInto, FillsTheCallersRowsAndNothingElse) {
+  const struct {
+    const char* file;
+    const char* profile;
+  } cases[] = {{"decode_jpeg_fuzz/rgb420.jpg", "pillow"},
+               {"decode_jpeg_fuzz/orientation6.jpg", "vllm"},  // turned
+               {"decode_bmp_fuzz/bits24_dib.bmp", "hf"}};
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.file);
+    const std::vector<uint8_t> bytes = test::FuzzFile("corpus/" + std::string(c.file));
+    const DecodeOptions options = DecodeProfile(c.profile).value();
+    const auto want = DecodeImage(bytes, options);
+    ASSERT_TRUE(want.ok());
+    const size_t row = want->row_bytes();
+    std::vector<uint8_t> memory(static_cast<size_t>(want->height()) * (row + 9), 0xcd);
+    const ImageSpan out = {memory.data(), want->height(), want->width(), row + 9};
+    ASSERT_TRUE(DecodeImageInto(bytes, options, out).ok());
+    for (int y = 0; y < out.height; ++y) {
+      EXPECT_TRUE(std::equal(out.row(y), out.row(y) + row, want->row(y)));
+      EXPECT_EQ(std::count(out.row(y) + row, out.row(y) + row + 9, 0xcd), 9);
+    }
+    ImageSpan bad = out;
+    bad.height += 1;
+    const auto taller = DecodeImageInto(bytes, options, bad);
+    EXPECT_EQ(taller.error().code, ErrorCode::kInvalidArgument);
+    EXPECT_NE(taller.error().message.find(" for a picture of " + std::to_string(out.height) + "x"),
+              std::string::npos);
+    bad = out;
+    bad.data = nullptr;
+    EXPECT_EQ(DecodeImageInto(bytes, options, bad).error().code, ErrorCode::kInvalidArgument);
+    bad = out;
+    bad.row_bytes = row - 1;
+    EXPECT_EQ(DecodeImageInto(bytes, options, bad).error().code, ErrorCode::kInvalidArgument);
+  }
+}
+
+// Turned pictures have no order of rows to keep; a turn that is none costs nothing.
+TEST(OpenImage, StreamsWhatNeedsNoWholePicture) {
+  const auto whole = [](const char* file, const char* profile) {
+    const std::vector<uint8_t> bytes = test::FuzzFile("corpus/" + std::string(file));
+    const auto opened = codec::OpenImage(bytes, DecodeProfile(profile).value());
+    EXPECT_TRUE(opened.ok()) << file;
+    return opened->rows->whole() != nullptr;
+  };
+  EXPECT_FALSE(whole("decode_jpeg_fuzz/rgb420.jpg", "vllm"));
+  EXPECT_FALSE(whole("decode_jpeg_fuzz/progressive.jpg", "pillow"));
+  EXPECT_FALSE(whole("decode_jpeg_fuzz/orientation6.jpg", "hf"));
+  EXPECT_TRUE(whole("decode_jpeg_fuzz/orientation6.jpg", "vllm"));
+  EXPECT_FALSE(whole("decode_bmp_fuzz/bits24_dib.bmp", "pillow"));
 }
 
 }  // namespace

@@ -67,7 +67,10 @@ TEST(DecodeJpeg, EveryPrefixIsRefusedWithoutHarm) {
     for (size_t size = 3; size < bytes.size(); ++size) {
       const std::vector<uint8_t> prefix(bytes.begin(),
                                         bytes.begin() + static_cast<std::ptrdiff_t>(size));
-      EXPECT_FALSE(DecodeImage(prefix).ok()) << name << " " << size;
+      SCOPED_TRACE(name + std::string(" ") + std::to_string(size));
+      const auto refused = DecodeImage(prefix);
+      EXPECT_FALSE(refused.ok());
+      test::CheckRows(prefix, {}, refused);
       (void)ReadImageInfo(prefix);
     }
   }

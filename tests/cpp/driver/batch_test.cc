@@ -64,6 +64,49 @@ TEST(ProcessItems, PacksFeaturesInOrder) {
   }
 }
 
+TEST(ProcessItemsInto, FillsTheCallersMemory) {
+  const auto family = FamilyFromSpec(test::QwenVlSpec().dump());
+  ASSERT_TRUE(family.ok());
+  const Picture a(100, 76), b(480, 640, 1);
+  const std::vector<uint8_t> bmp = test::EncodeBmp(b.view());
+  const Media media = {a.view(), Bytes(bmp)};
+  for (DType dtype : {DType::kF32, DType::kBf16, DType::kU8}) {
+    const auto want = ProcessItems(**family, media, Options(dtype));
+    ASSERT_TRUE(want.ok());
+    const auto& shape = want->features.shape();
+    std::vector<float> memory(want->features.byte_count() / sizeof(float) + 2);
+    auto* data = reinterpret_cast<uint8_t*>(memory.data() + 1);  // nothing beyond an element's
+    const auto items =
+        ProcessItemsInto(**family, media, Options(DType::kI64), {data, dtype, shape});
+    ASSERT_TRUE(items.ok()) << items.error().message;
+    EXPECT_EQ(items->size(), 2u);
+    EXPECT_EQ(std::memcmp(data, want->features.data(), want->features.byte_count()), 0);
+    EXPECT_EQ(memory.front(), 0);
+    EXPECT_EQ(memory.back(), 0);
+
+    const auto refusal = [&](const TensorView& out) {
+      const auto refused = ProcessItemsInto(**family, media, Options(), out);
+      EXPECT_FALSE(refused.ok());
+      EXPECT_EQ(refused.error().code, ErrorCode::kInvalidArgument);
+      return refused.error().message;
+    };
+    const std::vector<int64_t> more = {shape[0] + 1, shape[1]}, flat = {shape[0] * shape[1]};
+    EXPECT_EQ(refusal({data, dtype, more}), "output: of shape [" + std::to_string(shape[0] + 1) +
+                                                ", 1176] for features of " + "shape [" +
+                                                std::to_string(shape[0]) + ", 1176]");
+    EXPECT_NE(refusal({data, dtype, flat}), "");
+    EXPECT_NE(refusal({nullptr, dtype, shape}), "");
+    if (dtype != DType::kU8) {
+      EXPECT_NE(refusal({data + 1, dtype, shape}), "");
+    }
+    EXPECT_EQ(refusal({data, DType::kI64, shape}),
+              "dtype: expected float32, bfloat16, float16 or uint8, got int64");
+  }
+  const std::vector<uint8_t> text = {'h', 'e', 'l', 'l', 'o'};
+  const auto bad = ProcessItemsInto(**family, Media{Bytes(text)}, Options(), {});
+  EXPECT_EQ(bad.error().item, 0) << "damage is told before an output that does not fit";
+}
+
 TEST(ProcessItems, PlansTurnedPictures) {
   // 24 x 16 as stored, orientation 6.
   std::ifstream file(MMCPP_GOLDEN_DIR "/orientation6.jpg", std::ios::binary);

@@ -3,12 +3,17 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <limits>
 #include <new>
+#include <utility>
 
 #include "mmcpp/hash.h"
+#include "mmcpp/registry.h"
 #include "support/fake_family.h"
 #include "support/pictures.h"
+#include "support/png_builder.h"
+#include "support/specs.h"
 
 namespace mmcpp::driver {
 namespace {
@@ -115,6 +120,40 @@ TEST(ProcessItem, ReadsPaddedRows) {
   EXPECT_EQ(item->content_hash, PixelHash(picture.view()));
   const auto feature = item->feature.As<uint8_t>();
   EXPECT_EQ(std::vector<uint8_t>(feature.begin(), feature.end()), picture.pixels);
+}
+
+TEST(ProcessItem, TellsDamageBeforeASizeThatIsRefused) {
+  const test::FakeFamily family;
+  const test::Picture picture(40, test::FakeFamily::kRefusedWidth);
+  std::vector<uint8_t> png =
+      test::PngFile(test::PngHeaderChunk(2, test::FakeFamily::kRefusedWidth, 8, 0), {},
+                    test::ByteVector(2 * (1 + test::FakeFamily::kRefusedWidth)));
+  EXPECT_EQ(ProcessItem(family, Bytes(png), Options()).error().message, "fake: unlucky width");
+  // A filter that there is not is seen when the row is read.
+  test::ByteVector rows(2 * (1 + test::FakeFamily::kRefusedWidth));
+  rows[1 + test::FakeFamily::kRefusedWidth] = 9;
+  png = test::PngFile(test::PngHeaderChunk(2, test::FakeFamily::kRefusedWidth, 8, 0), {}, rows);
+  EXPECT_EQ(ProcessItem(family, Bytes(png), Options()).error().message,
+            "png: row 1 of 2 has filter 9");
+}
+
+// A family that takes rows as they come gives what it gives of pixels.
+TEST(ProcessItem, OfEncodedBytesIsThatOfTheirPixels) {
+  const auto family = FamilyFromSpec(test::QwenVlSpec().dump());
+  ASSERT_TRUE(family.ok());
+  for (const auto& [height, width] : {std::pair{300, 500}, {500, 90}, {40, 30}}) {
+    const test::Picture picture(height, width);
+    const std::vector<uint8_t> bmp = test::EncodeBmp(picture.view());
+    const auto pixels = ProcessItem(**family, picture.view(), Options());
+    const auto encoded = ProcessItem(**family, Bytes(bmp), Options());
+    ASSERT_TRUE(pixels.ok() && encoded.ok());
+    ASSERT_EQ(encoded->feature.shape(), pixels->feature.shape());
+    EXPECT_EQ(
+        std::memcmp(encoded->feature.data(), pixels->feature.data(), pixels->feature.byte_count()),
+        0);
+    EXPECT_GE(encoded->times.decode_ms, 0);
+    EXPECT_GE(encoded->times.process_ms, 0);
+  }
 }
 
 TEST(ForItem, NamesTheItem) {

@@ -7,6 +7,7 @@
 
 #include "support/golden.h"
 #include "support/isa_fixture.h"
+#include "support/rows.h"
 
 namespace mmcpp::families {
 namespace {
@@ -55,6 +56,13 @@ TEST_P(ResizePatchesTest, EqualsResizeThenPatchify) {
     ASSERT_TRUE(status.ok()) << status.error().message;
     EXPECT_EQ(std::memcmp(steps->data(), pass->data(), steps->byte_count()), 0)
         << c.in_height << "x" << c.in_width << " -> " << height << "x" << width;
+    std::memset(pass->data(), 0xa5, pass->byte_count());
+    test::OneByOne rows(image);
+    ASSERT_TRUE(ResizeToPatches(&rows, height, width, Filter::kBicubic, c.convention, c.layout,
+                                table, pass->view())
+                    .ok());
+    EXPECT_EQ(std::memcmp(steps->data(), pass->data(), steps->byte_count()), 0)
+        << "rows of " << c.in_height << "x" << c.in_width << " -> " << height << "x" << width;
   }
 }
 

@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
+#include <vector>
 
 #include "mmcpp/hash.h"
 #include "support/golden.h"
@@ -104,6 +106,28 @@ TEST(Resize, Errors) {
   EXPECT_EQ(code(image, 3, most), ErrorCode::kLimitExceeded);
   EXPECT_EQ(code(image, most, 4), ErrorCode::kLimitExceeded);
   EXPECT_EQ(code(image, most, most), ErrorCode::kLimitExceeded);
+}
+
+TEST(ResizeInto, FillsTheCallersRowsAndNothingElse) {
+  const auto pixels = test::GoldenPixels(30, 40);
+  const ImageView image = View(pixels, 30, 40);
+  const auto want = Resize(image, 11, 50, Filter::kLanczos);
+  ASSERT_TRUE(want.ok());
+  std::vector<uint8_t> memory(11 * 160, 0xcd);
+  const ImageSpan out = {memory.data(), 11, 50, 160};
+  ASSERT_TRUE(ResizeInto(image, out, Filter::kLanczos).ok());
+  for (int y = 0; y < 11; ++y) {
+    EXPECT_TRUE(std::equal(out.row(y), out.row(y) + 150, want->row(y)));
+    EXPECT_EQ(std::count(out.row(y) + 150, out.row(y) + 160, 0xcd), 10);
+  }
+  for (const ImageSpan& bad :
+       {ImageSpan{nullptr, 11, 50, 160}, ImageSpan{memory.data(), 11, 50, 149},
+        ImageSpan{memory.data(), 0, 50, 160}}) {
+    EXPECT_EQ(ResizeInto(image, bad, Filter::kLanczos).error().code, ErrorCode::kInvalidArgument);
+  }
+  const ImageView inside = {memory.data() + 1700, 1, 5, 15};
+  EXPECT_EQ(ResizeInto(inside, out, Filter::kLanczos).error().message,
+            "resize: an output that overlaps the image");
 }
 
 TEST(Resize, NamesRoundTripAndUnknownOnesListTheKnown) {

@@ -3,12 +3,18 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <mutex>
+#include <random>
+#include <string>
 #include <vector>
 
+#include "base/row_source.h"
 #include "support/golden.h"
 #include "support/isa_fixture.h"
+#include "support/rows.h"
 
 namespace mmcpp::resample {
 namespace {
@@ -21,33 +27,45 @@ class TilesTest : public test::IsaTest {
     const ImageView image = {pixels.data(), in_height, in_width, static_cast<size_t>(in_width) * 3};
     const auto whole = Resize(image, out_height, out_width, Filter::kLanczos, convention);
     ASSERT_TRUE(whole.ok());
+    CheckTiles(*whole, unit, [&](TileFn fn) {
+      return ResizeTiles(image, out_height, out_width, Filter::kLanczos, convention, unit, fn);
+    });
+    test::OneByOne rows(image);
+    CheckTiles(*whole, unit, [&](TileFn fn) {
+      return ResizeTiles(&rows, out_height, out_width, Filter::kLanczos, convention, unit, fn);
+    });
+    EXPECT_EQ(rows.left(), 0);
+  }
+
+  template <class Run>
+  void CheckTiles(const Image& whole, int unit, const Run& run) {
+    const int out_height = whole.height(), out_width = whole.width();
     auto joined = Image::Allocate(out_height, out_width);
     std::mutex mutex;
     std::vector<int> written(static_cast<size_t>(out_height) * static_cast<size_t>(out_width));
-    const auto status = ResizeTiles(
-        image, out_height, out_width, Filter::kLanczos, convention, unit, [&](const Tile& tile) {
-          const std::lock_guard<std::mutex> lock(mutex);
-          EXPECT_EQ(tile.y % unit, 0);
-          EXPECT_EQ(tile.x % unit, 0);
-          EXPECT_EQ(tile.height, std::min(unit, out_height - tile.y));
-          EXPECT_TRUE(tile.width % unit == 0 || tile.x + tile.width == out_width);
-          for (int i = 0; i < tile.height; ++i) {
-            std::memcpy(joined->row(tile.y + i) + tile.x * 3,
-                        tile.rows + static_cast<size_t>(i) * tile.row_bytes,
-                        static_cast<size_t>(tile.width) * 3);
-            for (int j = 0; j < tile.width; ++j) {
-              ++written[static_cast<size_t>(tile.y + i) * static_cast<size_t>(out_width) +
-                        static_cast<size_t>(tile.x + j)];
-            }
-          }
-        });
+    const Status status = run([&](const Tile& tile) {
+      const std::lock_guard<std::mutex> lock(mutex);
+      EXPECT_EQ(tile.y % unit, 0);
+      EXPECT_EQ(tile.x % unit, 0);
+      EXPECT_EQ(tile.height, std::min(unit, out_height - tile.y));
+      EXPECT_TRUE(tile.width % unit == 0 || tile.x + tile.width == out_width);
+      for (int i = 0; i < tile.height; ++i) {
+        std::memcpy(joined->row(tile.y + i) + tile.x * 3,
+                    tile.rows + static_cast<size_t>(i) * tile.row_bytes,
+                    static_cast<size_t>(tile.width) * 3);
+        for (int j = 0; j < tile.width; ++j) {
+          ++written[static_cast<size_t>(tile.y + i) * static_cast<size_t>(out_width) +
+                    static_cast<size_t>(tile.x + j)];
+        }
+      }
+    });
     ASSERT_TRUE(status.ok());
     EXPECT_EQ(std::count(written.begin(), written.end(), 1),
               static_cast<std::ptrdiff_t>(written.size()));
-    EXPECT_EQ(std::memcmp(joined->data(), whole->data(),
-                          whole->row_bytes() * static_cast<size_t>(out_height)),
+    EXPECT_EQ(std::memcmp(joined->data(), whole.data(),
+                          whole.row_bytes() * static_cast<size_t>(out_height)),
               0)
-        << in_height << "x" << in_width << " -> " << out_height << "x" << out_width;
+        << out_height << "x" << out_width;
   }
 };
 
@@ -67,7 +85,53 @@ TEST_P(TilesTest, AreTheResizedPicture) {
   Check(3000, 40, 10, 500, Convention::kPillow12, 28);
 }
 
+// Shapes at random: extreme ratios, one pass or two in either order, strips and windows of all
+// sizes.
+TEST_P(TilesTest, OfRowsAsTheyComeAreTheResizedPicture) {
+  kernels();
+  std::mt19937 random(5);
+  const auto side = [&random](int most) {
+    const double log = std::uniform_real_distribution<>(0, std::log(most))(random);
+    return static_cast<int>(std::exp(log));
+  };
+  const Convention conventions[] = {Convention::kPillow13, Convention::kPillow12,
+                                    Convention::kAtenU8};
+  for (int round = 0; round < 60; ++round) {
+    const int in_height = side(3000), in_width = side(60), out_width = side(400);
+    const int out_height = round % 5 == 0 ? in_height : side(300);
+    Check(in_height, round % 7 == 0 ? out_width : in_width, out_height, out_width,
+          conventions[round % 3], side(40));
+  }
+  Check(4000, 3, 5, 20000, Convention::kPillow13, 4);  // a window longer than a strip
+  Check(40, 20000, 11, 3, Convention::kAtenU8, 4);     // strips of the least height
+}
+
 MMCPP_INSTANTIATE_ISA_TEST(TilesTest);
+
+TEST(Tiles, AnErrorOfReadingIsGivenOn) {
+  const auto pixels = test::GoldenPixels(500, 900);
+  for (const int readable : {0, 1, 100, 499}) {
+    test::OneByOne rows({pixels.data(), 500, 900, 2700}, readable);
+    const auto status =
+        ResizeTiles(&rows, 20, 30, Filter::kBicubic, Convention::kPillow13, 10, [](const Tile&) {});
+    ASSERT_FALSE(status.ok());
+    EXPECT_EQ(status.error().message, "rows: end at " + std::to_string(readable));
+  }
+}
+
+TEST(Tiles, OfRowsInMemoryAreTakenFromThere) {
+  const auto pixels = test::GoldenPixels(40, 30);
+  const ImageView image = {pixels.data(), 40, 30, 90};
+  WholeRows rows(image);
+  int tiles = 0;
+  const auto status =
+      ResizeTiles(&rows, 40, 30, Filter::kBicubic, Convention::kPillow13, 40, [&](const Tile& t) {
+        ++tiles;
+        EXPECT_EQ(t.rows, pixels.data());
+      });
+  EXPECT_TRUE(status.ok());
+  EXPECT_EQ(tiles, 1);
+}
 
 TEST(Tiles, ErrorsAreThoseOfResize) {
   const auto pixels = test::GoldenPixels(4, 4);

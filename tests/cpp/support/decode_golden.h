@@ -4,13 +4,17 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <string>
 #include <vector>
 
+#include "base/ensure.h"
+#include "codec/decode.h"
 #include "mmcpp/image.h"
 #include "support/golden.h"
 
@@ -33,6 +37,40 @@ inline std::string Digest(const Image& image) {
   return hex;
 }
 
+/// Rows read a few at a time must be what DecodeImage makes of the same bytes, or end in its error.
+inline void CheckRows(Bytes bytes, const DecodeOptions& options, const Result<Image>& want) {
+  for (const int rows_at_once : {1, 7, 16, 50, 1 << 20}) {
+    SCOPED_TRACE(rows_at_once);
+    const auto read = [&]() -> Result<Image> {
+      MMCPP_ASSIGN(const codec::OpenedImage opened, codec::OpenImage(bytes, options));
+      RowSource* rows = opened.rows.get();
+      MMCPP_ASSIGN(Image image, Image::Allocate(rows->height(), rows->width()));
+      // What was read before is nobody's to look at again.
+      std::vector<uint8_t> strip(image.row_bytes() + 5);
+      for (int y = 0; y < image.height();) {
+        const int n = std::min(rows_at_once, image.height() - y);
+        strip.assign((image.row_bytes() + 5) * static_cast<size_t>(n), 0xcd);
+        MMCPP_TRY(rows->Read(n, strip.data(), image.row_bytes() + 5));
+        for (int i = 0; i < n; ++i, ++y) {
+          std::memcpy(image.row(y), strip.data() + static_cast<size_t>(i) * (image.row_bytes() + 5),
+                      image.row_bytes());
+        }
+      }
+      return image;
+    };
+    const auto got = read();
+    ASSERT_EQ(got.ok(), want.ok());
+    if (!want.ok()) {
+      EXPECT_EQ(got.error().message, want.error().message);
+      EXPECT_EQ(got.error().code, want.error().code);
+      continue;
+    }
+    EXPECT_EQ(got->height(), want->height());
+    EXPECT_EQ(got->width(), want->width());
+    EXPECT_EQ(Digest(*got), Digest(*want));
+  }
+}
+
 /// Holds header and pixels of every seed in `folder` against the vectors; how many there were.
 inline int CheckGoldenPictures(const std::string& vectors, const std::string& folder) {
   const auto cases = GoldenFile(vectors);
@@ -44,7 +82,9 @@ inline int CheckGoldenPictures(const std::string& vectors, const std::string& fo
     ++count;
     const std::vector<uint8_t> bytes = FuzzFile(path);
     if (want.contains("refused")) {
-      EXPECT_FALSE(DecodeImage(bytes).ok());
+      const auto refused = DecodeImage(bytes);
+      EXPECT_FALSE(refused.ok());
+      CheckRows(bytes, {}, refused);
       continue;
     }
     const auto info = ReadImageInfo(bytes);
@@ -56,7 +96,9 @@ inline int CheckGoldenPictures(const std::string& vectors, const std::string& fo
     EXPECT_EQ(info->frames, want.at("frames"));
     EXPECT_EQ(info->orientation, want.at("orientation"));
     for (const auto& [profile, digest] : want.at("rgb").items()) {
-      const auto image = DecodeImage(bytes, DecodeProfile(profile).value());
+      const DecodeOptions options = DecodeProfile(profile).value();
+      const auto image = DecodeImage(bytes, options);
+      CheckRows(bytes, options, image);
       const std::string message = image.ok() ? "" : image.error().message;
       const std::string expected =
           digest.is_null() ? "" : digest.get<std::string>();  // null: refused

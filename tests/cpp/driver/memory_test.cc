@@ -1,0 +1,229 @@
+// What a request costs in memory besides its input, its pixels and its output. This program counts
+// every allocation, of the codec libraries too, so it is one of its own; each case runs in a child,
+// where nothing waits from an earlier one.
+#include <gtest/gtest.h>
+#include <malloc.h>
+// jpeglib.h uses what the headers before it declare.
+// clang-format off
+#include <cstdio>
+#include <jpeglib.h>
+// clang-format on
+#include <sys/wait.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "mmcpp/driver.h"
+#include "mmcpp/registry.h"
+#include "support/pictures.h"
+#include "support/png_builder.h"
+#include "support/specs.h"
+
+namespace {
+
+// The program has one thread.
+size_t g_live = 0, g_peak = 0;
+
+// malloc_usable_size has the room that alignment left unused, which costs addresses but no memory.
+struct Aligned {
+  void* memory;
+  size_t size;
+};
+Aligned g_aligned[64] = {};
+
+size_t SizeOf(void* memory) {
+  for (const Aligned& aligned : g_aligned) {
+    if (aligned.memory == memory && memory != nullptr) return aligned.size;
+  }
+  return malloc_usable_size(memory);
+}
+
+void* Count(void* memory) {
+  g_live += SizeOf(memory);
+  if (g_live > g_peak) g_peak = g_live;
+  return memory;
+}
+void Uncount(void* memory) {
+  g_live -= SizeOf(memory);
+  for (Aligned& aligned : g_aligned) {
+    if (aligned.memory == memory) aligned = {};
+  }
+}
+void* CountAligned(void* memory, size_t size) {
+  for (Aligned& aligned : g_aligned) {
+    if (aligned.memory != nullptr) continue;
+    aligned = {memory, size};
+    break;
+  }
+  return Count(memory);
+}
+
+}  // namespace
+
+// glibc's own names of what is counted here.
+extern "C" {
+void* __libc_malloc(size_t);
+void* __libc_calloc(size_t, size_t);
+void* __libc_realloc(void*, size_t);
+void* __libc_memalign(size_t, size_t);
+void __libc_free(void*);
+
+void* malloc(size_t size) { return Count(__libc_malloc(size)); }
+void* calloc(size_t n, size_t size) { return Count(__libc_calloc(n, size)); }
+void* realloc(void* memory, size_t size) {
+  Uncount(memory);
+  return Count(__libc_realloc(memory, size));
+}
+void* memalign(size_t alignment, size_t size) {
+  return CountAligned(__libc_memalign(alignment, size), size);
+}
+void* aligned_alloc(size_t alignment, size_t size) { return memalign(alignment, size); }
+int posix_memalign(void** memory, size_t alignment, size_t size) {
+  *memory = memalign(alignment, size);
+  return *memory == nullptr ? ENOMEM : 0;
+}
+void free(void* memory) {
+  Uncount(memory);
+  __libc_free(memory);
+}
+}
+
+namespace mmcpp {
+namespace {
+
+constexpr size_t kMiB = size_t{1} << 20;
+constexpr int kHeight = 1500, kWidth = 2000;
+constexpr size_t kPixels = size_t{kHeight} * kWidth * 3;
+
+/// The most bytes that were in use at once while `body` ran, above those before.
+size_t PeakOf(const std::function<void()>& body) {
+  const size_t before = g_live;
+  g_peak = before;
+  body();
+  return g_peak - before;
+}
+
+/// Runs a case in a child, which tells of failures itself.
+void InChild(const std::function<void()>& body) {
+  const pid_t child = fork();
+  ASSERT_NE(child, -1);
+  if (child == 0) {
+    body();
+    std::fflush(nullptr);
+    _exit(testing::Test::HasFailure() ? 1 : 0);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+}
+
+std::vector<uint8_t> Jpeg(const ImageView& image, bool progressive) {
+  jpeg_compress_struct codec;
+  jpeg_error_mgr errors;
+  codec.err = jpeg_std_error(&errors);
+  jpeg_create_compress(&codec);
+  unsigned char* data = nullptr;
+  unsigned long size = 0;
+  jpeg_mem_dest(&codec, &data, &size);
+  codec.image_width = static_cast<JDIMENSION>(image.width);
+  codec.image_height = static_cast<JDIMENSION>(image.height);
+  codec.input_components = 3;
+  codec.in_color_space = JCS_RGB;
+  jpeg_set_defaults(&codec);
+  if (progressive) jpeg_simple_progression(&codec);
+  jpeg_start_compress(&codec, TRUE);
+  for (int y = 0; y < image.height; ++y) {
+    JSAMPROW row = const_cast<uint8_t*>(image.row(y));
+    jpeg_write_scanlines(&codec, &row, 1);
+  }
+  jpeg_finish_compress(&codec);
+  std::vector<uint8_t> bytes(data, data + size);
+  jpeg_destroy_compress(&codec);
+  std::free(data);
+  return bytes;
+}
+
+std::vector<uint8_t> Png(const ImageView& image) {
+  const size_t row = static_cast<size_t>(image.width) * 3;
+  std::vector<uint8_t> rows;
+  for (int y = 0; y < image.height; ++y) {
+    rows.push_back(0);
+    rows.insert(rows.end(), image.row(y), image.row(y) + row);
+  }
+  uLongf size = compressBound(rows.size());
+  std::vector<uint8_t> stream(size);
+  EXPECT_EQ(compress2(stream.data(), &size, rows.data(), rows.size(), 1), Z_OK);
+  stream.resize(size);
+  return test::Joined({test::PngSignature(), test::PngHeaderChunk(image.height, image.width, 8, 2),
+                       test::Chunk("IDAT", stream), test::Chunk("IEND", {})});
+}
+
+class Memory : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() { picture_ = new test::Picture(kHeight, kWidth); }
+  static ImageView view() { return picture_->view(); }
+
+  static void ExpectDecode(const std::vector<uint8_t>& bytes, size_t extra) {
+    InChild([&] {
+      const size_t peak = PeakOf([&] { ASSERT_TRUE(DecodeImage(bytes).ok()); });
+      EXPECT_GE(peak, kPixels) << "nothing was counted";
+      EXPECT_LE(peak, kPixels + bytes.size() + extra);
+    });
+  }
+
+  /// A request at 512x512 pixels, whose features are 6 MiB.
+  static void ExpectRequest(const MediaSource& source, size_t extra) {
+    nlohmann::json spec = test::QwenVlSpec();
+    spec["max_pixels"] = 512 * 512;
+    const auto family = FamilyFromSpec(spec.dump());
+    ASSERT_TRUE(family.ok());
+    InChild([&] {
+      size_t feature = 0;
+      const size_t peak = PeakOf([&] {
+        const auto batch = ProcessItems(**family, {&source, 1}, {});
+        ASSERT_TRUE(batch.ok()) << batch.error().message;
+        feature = batch->features.byte_count();
+      });
+      EXPECT_GE(peak, feature);
+      EXPECT_LE(peak, feature + extra) << "besides a feature of " << feature;
+    });
+  }
+
+  static const test::Picture* picture_;
+};
+const test::Picture* Memory::picture_ = nullptr;
+
+TEST_F(Memory, OfADecodeIsThePixelsAndLittleMore) {
+  ExpectDecode(Jpeg(view(), false), 2 * kMiB);
+  ExpectDecode(Png(view()), 2 * kMiB);
+  ExpectDecode(test::EncodeBmp(view()), 2 * kMiB);
+}
+
+// libjpeg keeps all coefficients, two bytes each: half as many as samples with 4:2:0.
+TEST_F(Memory, OfAProgressiveDecodeHasTheCoefficientsToo) {
+  const std::vector<uint8_t> jpeg = Jpeg(view(), true);
+  ExpectDecode(jpeg, kPixels + 2 * kMiB);
+  ExpectRequest(Bytes(jpeg), kPixels + 2 * kMiB);
+}
+
+// No picture as a whole: less than half of one would be more than this.
+TEST_F(Memory, OfARequestIsAFewRows) {
+  ExpectRequest(view(), 2 * kMiB);
+  const std::vector<uint8_t> jpeg = Jpeg(view(), false), bmp = test::EncodeBmp(view());
+  ExpectRequest(Bytes(jpeg), 2 * kMiB);
+  ExpectRequest(Bytes(bmp), 2 * kMiB);
+}
+
+// PNG's pixels count only once the whole stream is known to be sound.
+TEST_F(Memory, OfARequestWithAPngIsTheInflatedStreamToo) {
+  const std::vector<uint8_t> png = Png(view());
+  ExpectRequest(Bytes(png), kPixels + 4 * kMiB);
+}
+
+}  // namespace
+}  // namespace mmcpp
