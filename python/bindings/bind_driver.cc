@@ -13,12 +13,13 @@ class BorrowedMedia {
   explicit BorrowedMedia(const py::sequence& media) {
     bytes_.reserve(media.size());
     images_.reserve(media.size());
+    int index = 0;
     for (const py::handle item : media) {
       if (py::isinstance<py::array>(item)) {
-        images_.emplace_back(item);
+        images_.emplace_back(item, index++);
         sources_.emplace_back(images_.back().view());
       } else {
-        bytes_.emplace_back(item);
+        bytes_.emplace_back(item, index++);
         sources_.emplace_back(bytes_.back().bytes());
       }
     }

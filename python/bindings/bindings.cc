@@ -62,6 +62,20 @@ py::dtype NumpyType(DType dtype) {
   return py::dtype("bool");
 }
 
+std::string OfItem(int item) {
+  return item < 0 ? std::string() : "image " + std::to_string(item) + ": ";
+}
+
+[[noreturn]] void RaiseTypeError(int item, const std::string& what) {
+  throw py::type_error(OfItem(item) + what);
+}
+
+[[noreturn]] void RaiseValueError(int item, const std::string& what) {
+  RaiseError({ErrorCode::kInvalidArgument, OfItem(item) + what, item});
+}
+
+std::string TypeName(const py::handle& object) { return Py_TYPE(object.ptr())->tp_name; }
+
 }  // namespace
 
 void RaiseError(const Error& error) {
@@ -73,41 +87,38 @@ void RaiseError(const Error& error) {
   throw py::error_already_set();
 }
 
-BorrowedBytes::BorrowedBytes(const py::handle& object) {
+BorrowedBytes::BorrowedBytes(const py::handle& object, int item) {
   if (!PyObject_CheckBuffer(object.ptr())) {
-    throw py::type_error("expected a bytes-like object, got " +
-                         std::string(Py_TYPE(object.ptr())->tp_name));
+    RaiseTypeError(item, "expected a bytes-like object, got " + TypeName(object));
   }
-  if (PyObject_GetBuffer(object.ptr(), &view_, PyBUF_SIMPLE) != 0) {
-    PyErr_Clear();
-    throw py::value_error("the bytes of a " + std::string(Py_TYPE(object.ptr())->tp_name) +
-                          " are not contiguous; pass bytes(...) of it");
-  }
+  if (PyObject_GetBuffer(object.ptr(), &view_, PyBUF_SIMPLE) == 0) return;
+  py::error_already_set error;
+  if (!error.matches(PyExc_ValueError) && !error.matches(PyExc_BufferError)) throw error;
+  RaiseValueError(item, "the bytes of a " + TypeName(object) + " cannot be read in place (" +
+                            std::string(py::str(error.value())) + "); pass bytes(...) of it");
 }
 
-BorrowedImage::BorrowedImage(const py::handle& object) {
+BorrowedImage::BorrowedImage(const py::handle& object, int item) {
   if (!py::isinstance<py::array>(object)) {
-    throw py::type_error("expected a uint8 array [height, width, 3], got " +
-                         std::string(Py_TYPE(object.ptr())->tp_name));
+    RaiseTypeError(item, "expected a uint8 array [height, width, 3], got " + TypeName(object));
   }
   array_ = py::reinterpret_borrow<py::array>(object);
   const std::string dtype = py::str(static_cast<py::object>(array_.dtype()));
   if (dtype != "uint8") {
-    throw py::type_error("expected a uint8 array [height, width, 3], got dtype " + dtype);
+    RaiseTypeError(item, "expected a uint8 array [height, width, 3], got dtype " + dtype);
   }
+  const std::string shape = py::str(array_.attr("shape"));
   if (array_.ndim() != 3 || array_.shape(2) != 3) {
-    throw py::value_error("expected a uint8 array [height, width, 3], got shape " +
-                          std::string(py::str(array_.attr("shape"))));
+    RaiseValueError(item, "expected a uint8 array [height, width, 3], got shape " + shape);
   }
   constexpr py::ssize_t kMaxSide = INT32_MAX;
   if (array_.size() == 0 || array_.shape(0) > kMaxSide || array_.shape(1) > kMaxSide) {
-    throw py::value_error("image: sides must be 1 to 2147483647, got shape " +
-                          std::string(py::str(array_.attr("shape"))));
+    RaiseValueError(item, "image: sides must be 1 to 2147483647, got shape " + shape);
   }
   if ((array_.flags() & py::array::c_style) == 0) {
-    throw py::value_error(
-        "the array is not C-contiguous (a slice, a transpose or Fortran order); pass "
-        "numpy.ascontiguousarray(...) of it");
+    RaiseValueError(item,
+                    "the array is not C-contiguous (a slice, a transpose or Fortran order); pass "
+                    "numpy.ascontiguousarray(...) of it");
   }
   view_ = {static_cast<const uint8_t*>(array_.data()), static_cast<int>(array_.shape(0)),
            static_cast<int>(array_.shape(1)), static_cast<size_t>(array_.shape(1)) * 3};

@@ -39,10 +39,11 @@ auto CallNoGil(Function&& function) {
 
 /// Any object of the buffer protocol, borrowed as contiguous bytes. The export is held for this
 /// object's life, so the memory stays where it is while the GIL is released; to write to a
-/// bytearray meanwhile is a race of the caller's.
+/// bytearray meanwhile is a race of the caller's. `item` is the object's index in a request, which
+/// errors then name; -1 if there is none.
 class BorrowedBytes {
  public:
-  explicit BorrowedBytes(const py::handle& object);
+  explicit BorrowedBytes(const py::handle& object, int item = -1);
   ~BorrowedBytes() {
     if (view_.obj != nullptr) PyBuffer_Release(&view_);
   }
@@ -60,10 +61,11 @@ class BorrowedBytes {
 };
 
 /// A uint8 [height, width, 3] array, borrowed. TypeError for anything else than a uint8 array,
-/// ValueError for another shape, an empty picture or memory that is not in C order.
+/// ValueError for another shape, an empty picture or memory that is not in C order. `item` as
+/// above.
 class BorrowedImage {
  public:
-  explicit BorrowedImage(const py::handle& object);
+  explicit BorrowedImage(const py::handle& object, int item = -1);
   ImageView view() const { return view_; }
 
  private:

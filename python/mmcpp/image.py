@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import operator
 import os
 from dataclasses import dataclass
@@ -13,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from mmcpp import _mmcpp
-from mmcpp.inputs import BytesLike
-from mmcpp.limits import DecodeLimits
+from mmcpp.inputs import BytesLike, text
+from mmcpp.limits import DecodeLimits, values
 
 __all__ = ["Convention", "Filter", "ImageInfo", "Profile", "decode_image", "image_info", "resize"]
 
@@ -77,7 +76,7 @@ def decode_image(
         UnsupportedError: another format, which the message names.
         LimitError: over a limit.
         ValueError: no bytes, or an unknown profile.
-        TypeError: ``data`` is neither bytes nor a path.
+        TypeError: ``data`` is neither bytes nor a path, ``profile`` no str, or ``limits`` no DecodeLimits.
         OSError: the file cannot be read.
 
     >>> import mmcpp
@@ -86,7 +85,7 @@ def decode_image(
     ...
     mmcpp.DecodeError: ...
     """
-    return _mmcpp.decode_image(_encoded(data), profile, None if limits is None else dataclasses.astuple(limits))
+    return _mmcpp.decode_image(_encoded(data), text("profile", profile), values(limits, DecodeLimits))
 
 
 def image_info(data: BytesLike | os.PathLike[str]) -> ImageInfo:
@@ -137,7 +136,8 @@ def resize(
     >>> resize(np.zeros((4, 6, 3), np.uint8), 2, 3).shape
     (2, 3, 3)
     """
-    return _mmcpp.resize(image, side("height", height), side("width", width), filter, convention)
+    filter_name, convention_name = text("filter", filter), text("convention", convention)
+    return _mmcpp.resize(image, side("height", height), side("width", width), filter_name, convention_name)
 
 
 def side(name: str, value: int) -> int:

@@ -27,6 +27,22 @@ ImageInput: TypeAlias = Union[BytesLike, "os.PathLike[str]", "PilImage"]
 """Encoded bytes, the path of a file, a PIL image, or a uint8 array [height, width, 3]."""
 
 
+def text(name: str, value: object) -> str:
+    """Check an argument of this name that must be text; what the text may say, the core knows.
+
+    Raises:
+        TypeError: not a ``str``.
+        ValueError: lone surrogates, which no text has.
+    """
+    if not isinstance(value, str):
+        raise TypeError(f"{name}: expected a str, got {type(value).__name__}")
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(f"{name}: no Unicode text: {error.reason} at character {error.start}") from None
+    return value
+
+
 def to_media(image: object) -> BytesLike:
     """Give encoded bytes or a ``uint8`` array for one image argument.
 

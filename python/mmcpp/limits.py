@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
+from typing import Any
 
 __all__ = ["DecodeLimits", "RequestLimits"]
 
@@ -36,6 +37,15 @@ class RequestLimits:
     def __post_init__(self) -> None:
         """Refuse what is no size."""
         _check(self)
+
+
+def values(limits: object, kind: type[DecodeLimits | RequestLimits]) -> tuple[Any, ...] | None:
+    """Give the fields of an argument ``limits`` as the core takes them; None is its defaults."""
+    if limits is None:
+        return None
+    if not isinstance(limits, kind):
+        raise TypeError(f"limits: expected {kind.__name__} or None, got {type(limits).__name__}")
+    return dataclasses.astuple(limits)
 
 
 def _check(limits: DecodeLimits | RequestLimits, **largest: int) -> None:

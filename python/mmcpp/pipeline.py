@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import os
 from collections.abc import Mapping, Sequence
@@ -14,8 +13,8 @@ import numpy.typing as npt
 
 from mmcpp import _mmcpp
 from mmcpp.image import ImageInfo, Profile, side
-from mmcpp.inputs import ImageInput, to_media_list
-from mmcpp.limits import DecodeLimits, RequestLimits
+from mmcpp.inputs import ImageInput, text, to_media_list
+from mmcpp.limits import DecodeLimits, RequestLimits, values
 from mmcpp.spec import Backend, load_spec, to_json
 
 __all__ = [
@@ -125,8 +124,8 @@ class _Configured:
     def __init__(self, spec: Mapping[str, Any] | str, profile: Profile, limits: DecodeLimits | None) -> None:
         self._json = to_json(spec)
         self._family = _mmcpp.Family(self._json)
-        self._profile = profile
-        self._decode_limits = None if limits is None else dataclasses.astuple(limits)
+        self._profile = text("profile", profile)
+        self._decode_limits = values(limits, DecodeLimits)
 
     @classmethod
     def from_spec(
@@ -302,7 +301,7 @@ class ImageProcessor(_Configured):
         features, items = _mmcpp.process_items(
             self._family,
             to_media_list(images),
-            dtype,
+            text("dtype", dtype),
             self._profile,
             self._decode_limits,
             _NO_LIMITS,
@@ -353,10 +352,10 @@ class Pipeline(_Configured):
             self._family,
             _token_ids(input_ids),
             to_media_list(images),
-            dtype,
+            text("dtype", dtype),
             self._profile,
             self._decode_limits,
-            None if limits is None else dataclasses.astuple(limits),
+            values(limits, RequestLimits),
         )
         positions, delta = fields["positions"] or (None, None)
         return Response(

@@ -1,11 +1,14 @@
 import os
+import re
 import sys
 
 import numpy as np
 import pytest
 from PIL import Image
 
+import mmcpp
 from mmcpp.inputs import to_media, to_media_list
+from mmcpp.spec import preset_spec
 from samples import noise, png
 
 MODES = ["1", "L", "LA", "P", "PA", "RGB", "RGBA", "CMYK", "YCbCr", "LAB", "HSV", "I", "F", "I;16"]
@@ -89,3 +92,57 @@ def test_pillow_is_not_imported_for_those_who_do_not_use_it():
 
     code = "import sys, mmcpp, numpy; mmcpp.resize(numpy.zeros((2, 2, 3), 'u1'), 1, 1); sys.exit('PIL' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+SPEC = preset_spec("qwen2_vl")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda data, name: mmcpp.decode_image(data, profile=name),
+        lambda data, name: mmcpp.resize(noise(4, 5), 3, 3, filter=name),
+        lambda data, name: mmcpp.resize(noise(4, 5), 3, 3, convention=name),
+        lambda data, name: mmcpp.ImageProcessor.from_spec(SPEC, profile=name),
+        lambda data, name: mmcpp.ImageProcessor.from_spec(SPEC)(data, dtype=name),
+        lambda data, name: mmcpp.Pipeline.from_spec(SPEC).process(input_ids=[1], images=[data], dtype=name),
+        lambda data, name: preset_spec(name),
+    ],
+)
+@pytest.mark.parametrize(
+    ("name", "error"), [(None, TypeError), (b"x", TypeError), (["x"], TypeError), ("\udc80", ValueError)]
+)
+def test_what_is_no_text_is_refused_without_the_pictures_in_the_message(call, name, error):
+    with pytest.raises(error) as raised:
+        call(png(40, 60), name)
+    assert len(str(raised.value)) < 100
+    assert re.match(r"(profile|filter|convention|dtype|preset): ", str(raised.value))
+
+
+RELEASED = memoryview(b"x")
+RELEASED.release()
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "match"),
+    [
+        (None, TypeError, "bytes-like object, got NoneType"),
+        (5, TypeError, "got int"),
+        (RELEASED, ValueError, "released"),
+        (memoryview(b"abcd")[::2], ValueError, "contiguous"),
+        (noise(4, 5).astype(np.float32), TypeError, "float32"),
+        (noise(4, 5)[:, ::2], ValueError, "ascontiguousarray"),
+        (noise(4, 5, 4), ValueError, r"shape \(4, 5, 4\)"),
+        (np.zeros((0, 5, 3), np.uint8), ValueError, r"\(0, 5, 3\)"),
+    ],
+)
+def test_every_bad_picture_is_named(value, error, match):
+    good = png(40, 60)
+    for call in (
+        lambda: mmcpp.ImageProcessor.from_spec(SPEC)([good, noise(40, 60), value]),
+        lambda: mmcpp.Pipeline.from_spec(SPEC).process(input_ids=[1], images=[good, noise(40, 60), value]),
+    ):
+        with pytest.raises(error, match=f"^image 2: .*{match}") as raised:
+            call()
+        if error is ValueError:
+            assert (raised.value.code, raised.value.item) == ("invalid_argument", 2)
