@@ -64,6 +64,8 @@ def resize_rgb(
         raise TypeError(f"'{type(resample).__name__}' object is not an instance of 'str'")
     if out_w == 0 or out_h == 0:
         raise ValueError("output size must be positive")
+    if pillow_generation not in (12, 13):
+        raise ValueError(f"pillow_generation: expected 12 or 13, got {pillow_generation!r}")
     if resample not in _RESAMPLE:
         raise ValueError(f'unknown resample "{resample}"; expected "pil_lanczos", "pil_bicubic" or "aten_u8"')
     if arr.shape[2] != 3:

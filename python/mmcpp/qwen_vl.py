@@ -208,6 +208,8 @@ def _family(spec_json: str, forced: dict[str, str], prefix: str) -> _mmcpp.Famil
         if isinstance(spec, dict):
             spec = {"pillow_generation": 12, **spec, "smart_resize": "reference", **forced}
         return _mmcpp.Family(json.dumps(spec), True)
+    except RecursionError:
+        raise ValueError(f"{prefix}recursion limit exceeded") from None
     except ValueError as error:
         what = str(error).removeprefix("spec: ").removeprefix("qwen_vl spec: ")
         # The crate heads this one message with the family's name from both doors.

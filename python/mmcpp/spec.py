@@ -16,6 +16,7 @@ from typing import Any, Literal, overload
 
 from mmcpp.errors import UnsupportedError
 from mmcpp.families import qwen_vl
+from mmcpp.inputs import text
 
 __all__ = ["Backend", "ConfigReader", "load_spec", "preset_names", "preset_spec", "to_json"]
 
@@ -39,12 +40,13 @@ def preset_spec(name: str, *, backend: Backend = "torchvision") -> dict[str, Any
 
     Raises:
         ValueError: an unknown name or backend.
+        TypeError: a name that is no str.
 
     >>> preset_spec("qwen3_vl")["patch_size"]
     16
     """
     for family in _FAMILIES:
-        if name in family.PRESETS:
+        if text("preset", name) in family.PRESETS:
             resample, generation = _arithmetic(backend)
             spec = dataclasses.replace(family.PRESETS[name], resample=resample, pillow_generation=generation)
             return dataclasses.asdict(spec)
@@ -104,13 +106,14 @@ def to_json(spec: Mapping[str, Any] | str) -> str:
     """Give the spec as the JSON text that the core reads.
 
     Raises:
-        TypeError: not a mapping or a text, or a value that JSON does not have.
+        TypeError: not a mapping or a text, or a key or value of a type that JSON does not have.
+        ValueError: a value that JSON cannot express, such as NaN.
     """
     if isinstance(spec, str):
-        return spec
+        return text("spec", spec)
     if not isinstance(spec, Mapping):
         raise TypeError(f"spec: expected a mapping or JSON text, got {type(spec).__name__}")
-    return json.dumps(dict(spec))
+    return "{" + ", ".join(_member(key, value) for key, value in spec.items()) + "}"
 
 
 class ConfigReader:
@@ -135,6 +138,13 @@ class ConfigReader:
         value = self.get(key, default)
         if value is not None and (not isinstance(value, int) or isinstance(value, bool)):
             raise self._wrong(key, "an integer")
+        return value
+
+    def text(self, key: str) -> str | None:
+        """Give a string."""
+        value = self.get(key)
+        if value is not None and not isinstance(value, str):
+            raise self._wrong(key, "a string")
         return value
 
     def channels(self, key: str, default: tuple[float, float, float]) -> tuple[float, float, float]:
@@ -178,6 +188,17 @@ class ConfigReader:
         return ValueError(f"{self.where}: {key}: expected {expected}, got {json.dumps(self.get(key))}")
 
 
+def _member(key: object, value: object) -> str:
+    if not isinstance(key, str):
+        raise TypeError(f"spec: expected keys of type str, got {key!r}")
+    try:
+        return f"{json.dumps(key)}: {json.dumps(value, allow_nan=False)}"
+    except TypeError as error:
+        raise TypeError(f"spec: {key}: {error}") from None
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"spec: {key}: {error}") from None
+
+
 def _is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
@@ -185,7 +206,7 @@ def _is_number(value: object) -> bool:
 def _read_object(path: Path) -> dict[str, Any]:
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:  # JSONDecodeError, UnicodeDecodeError
+    except (ValueError, RecursionError) as error:  # JSONDecodeError, UnicodeDecodeError; nested too deeply
         raise ValueError(f"{path.name}: no valid JSON: {error}") from None
     if not isinstance(value, dict):
         raise ValueError(f"{path.name}: expected a JSON object, got {type(value).__name__}")
@@ -212,12 +233,13 @@ def _image_processor_config(folder: Path) -> ConfigReader:
 
 def _class_name(config: ConfigReader, model: ConfigReader) -> tuple[str, str]:
     """The image processor's class, as (base name, suffix of its backend)."""
-    name = config.get("image_processor_type")
-    if name is None and config.get("feature_extractor_type") is not None:
-        name = config.get("feature_extractor_type").replace("FeatureExtractor", "ImageProcessor")
+    name = config.text("image_processor_type")
+    extractor = config.text("feature_extractor_type")
+    if name is None and extractor is not None:
+        name = extractor.replace("FeatureExtractor", "ImageProcessor")
     if name is None:
-        name = next((f.CLASS_NAME for f in _FAMILIES if model.get("model_type") in f.MODEL_TYPES), None)
-    if not isinstance(name, str):
+        name = next((f.CLASS_NAME for f in _FAMILIES if model.text("model_type") in f.MODEL_TYPES), None)
+    if name is None:
         raise UnsupportedError(
             f"{config.where}: image_processor_type is missing"
             + ("; its class is remote code" if config.get("auto_map") else "")
@@ -241,8 +263,8 @@ def _arithmetic(backend: str) -> tuple[Literal["aten_u8", "pil"], Literal[12, 13
 
 
 def _image_token(model: ConfigReader, model_types: Mapping[str, int], *, required: bool) -> int:
-    model_type = model.get("model_type")
-    if model_type in model_types:
+    model_type = model.text("model_type")
+    if model_type is not None and model_type in model_types:
         return model.integer("image_token_id", model_types[model_type])
     if required:
         raise model.unsupported("model_type", ", ".join(model_types))

@@ -29,6 +29,11 @@ def test_resize_knows_both_pillow_generations():
         np.testing.assert_array_equal(flat.reshape(50, 20, 3), expected)
 
 
+def test_there_are_two_pillow_generations():
+    with pytest.raises(ValueError, match="pillow_generation: expected 12 or 13, got 11"):
+        common.resize_rgb(noise(4, 5), 3, 3, pillow_generation=11)
+
+
 def test_a_picture_without_pixels_gives_zeros():
     for shape in ((0, 5, 3), (5, 0, 3)):
         np.testing.assert_array_equal(common.resize_rgb(np.zeros(shape, np.uint8), 2, 3), np.zeros(18, np.uint8))

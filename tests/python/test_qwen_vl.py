@@ -239,3 +239,8 @@ def test_pil_means_pillow_12_unless_the_spec_says_13():
 def test_a_standard_deviation_of_zero_passes_as_in_the_crate():
     features, _ = qwen_vl.preprocess(png(64, 80), json.dumps({**KEYS, "image_std": [0, 1, 1]}))
     assert not np.isfinite(features).all()
+
+
+def test_a_spec_that_is_nested_too_deeply_is_refused():
+    with pytest.raises(ValueError, match="^qwen_vl spec: recursion limit exceeded"):
+        qwen_vl.preprocess(png(4, 5), "[" * 100_000)

@@ -1,4 +1,5 @@
 import json
+import math
 
 import pytest
 
@@ -167,6 +168,8 @@ def test_what_is_not_supported_is_refused_with_the_reason(folder, change, match)
         ({"size": {"shortest_edge": "a", "longest_edge": 5}}, 'size: shortest_edge: expected an integer, got "a"'),
         ({"patch_size": 0}, "patch"),
         ({"image_std": [0, 1, 1]}, "image_std"),
+        ({"image_processor_type": 5}, "image_processor_type: expected a string, got 5"),
+        ({"image_processor_type": None, "feature_extractor_type": 5}, "feature_extractor_type: expected a string"),
     ],
 )
 def test_wrong_values_are_named(folder, change, match):
@@ -181,6 +184,10 @@ def test_folders_that_are_none(folder, tmp_path):
         load_spec(tmp_path)
     with pytest.raises(ValueError, match=r"preprocessor_config\.json: no valid JSON"):
         load_spec(folder("{"))
+    with pytest.raises(ValueError, match=r"preprocessor_config\.json: no valid JSON"):
+        load_spec(folder("[" * 100_000))
+    with pytest.raises(ValueError, match="model_type: expected a string"):
+        load_spec(folder({**NEW, "image_processor_type": None}, config={"model_type": []}))
     with pytest.raises(ValueError, match="expected a JSON object, got list"):
         load_spec(folder("[]"))
     with pytest.raises(ValueError, match="backend: expected"):
@@ -192,8 +199,19 @@ def test_to_json_takes_mappings_and_texts():
     assert json.loads(to_json({"a": (1, 2)})) == {"a": [1, 2]}
     with pytest.raises(TypeError, match="got list"):
         to_json([])
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match="spec: a: .*object"):
         to_json({"a": object()})
+    with pytest.raises(TypeError, match="keys of type str, got 5"):
+        to_json({5: 1})
+    with pytest.raises(ValueError, match="spec: a: Out of range"):
+        to_json({"a": [math.nan]})
+    with pytest.raises(ValueError, match="spec: no Unicode text"):
+        to_json('"\udc80"')
+    deep: list = []
+    for _ in range(100_000):
+        deep = [deep]
+    with pytest.raises(ValueError, match="spec: a: "):
+        to_json({"a": deep})
 
 
 def test_null_counts_as_absent():
