@@ -1,11 +1,15 @@
 """The command ``mmcpp``. One module per subcommand; each has ``add_parser`` and ``run``.
 
-Exit status: 0 for success, 1 when some inputs failed (each is named), 2 for a usage error.
+Exit status: 0 for success, 1 when some inputs failed (each is named) or the result could not be
+written, 2 for a usage error, 130 when interrupted.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import os
+import sys
 from collections.abc import Sequence
 
 from mmcpp import __version__
@@ -27,9 +31,24 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = parser.parse_args(argv)
     try:
         status: int = arguments.run(arguments)
+        sys.stdout.flush()  # here, where its failure has words
     except ModuleNotFoundError as error:
         package = (error.name or "").split(".", maxsplit=1)[0]
         if package not in ("rich", "safetensors"):
             raise
         parser.exit(2, f"mmcpp: this needs the package {package}: pip install 'mmcpp[cli]'\n")
+    except KeyboardInterrupt:
+        parser.exit(130, "mmcpp: interrupted\n")
+    except (OSError, MemoryError) as error:
+        _drop_output()
+        quiet = isinstance(error, BrokenPipeError)  # as `head` leaves its writers behind
+        parser.exit(1, None if quiet else f"mmcpp: {error or 'out of memory'}\n")
     return status
+
+
+def _drop_output() -> None:
+    """Send what is still buffered for stdout nowhere: Python would fail to write it a second time."""
+    with contextlib.suppress(OSError, ValueError):  # there may be no real file behind it
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, sys.stdout.fileno())
+        os.close(null)

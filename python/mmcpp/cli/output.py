@@ -15,7 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-__all__ = ["progress", "show_table", "warn"]
+__all__ = ["printable", "progress", "show_table", "warn"]
 
 _T = TypeVar("_T")
 
@@ -23,7 +23,14 @@ _T = TypeVar("_T")
 def warn(message: str) -> None:
     """Print to stderr, after what has been printed to stdout."""
     sys.stdout.flush()
-    print(f"mmcpp: {message}", file=sys.stderr)
+    print(f"mmcpp: {printable(message)}", file=sys.stderr)
+
+
+def printable(text: str) -> str:
+    """Escape what a terminal would act upon or stdout cannot encode: file names may have it."""
+    escaped = "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+    encoding = sys.stdout.encoding or "utf-8"
+    return escaped.encode(encoding, "backslashreplace").decode(encoding)
 
 
 def progress(steps: Iterable[_T], total: int) -> Iterator[_T]:
@@ -61,7 +68,7 @@ def show_table(records: Sequence[Mapping[str, Any]]) -> None:
 
 def _cells(record: Mapping[str, Any]) -> dict[str, str]:
     return {
-        "picture": record["picture"],
+        "picture": printable(record["picture"]),
         "format": record["format"],
         "size": f"{record['height']}x{record['width']}",
         "seen": f"{record['seen_height']}x{record['seen_width']}",

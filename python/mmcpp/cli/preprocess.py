@@ -7,7 +7,7 @@ import importlib
 import json
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,7 +37,8 @@ examples:
   mmcpp preprocess photos/ --config ./Qwen2.5-VL-7B-Instruct --out photos.safetensors --dtype bf16
   mmcpp preprocess *.png --family qwen2_vl --out all.npz --json | jq '.pictures[].tokens'
 
-exit status: 0 success, 1 some pictures failed (each is named, the rest are written), 2 usage error
+exit status: 0 success, 1 some pictures failed (each is named, the rest are written) or nothing could
+be written, 2 usage error, 130 interrupted
 """
 
 
@@ -118,6 +119,7 @@ def run(arguments: argparse.Namespace) -> int:
     done: list[_Done] = []
     failed: list[dict[str, str]] = []
     paths = list(_files(arguments.pictures, failed))
+    _spare(paths, arguments)
     for path, outcome in progress(_work(processor, paths, arguments), len(paths)):
         if isinstance(outcome, _Done):
             done.append(outcome)
@@ -151,7 +153,7 @@ def _processor(arguments: argparse.Namespace) -> ImageProcessor:
         spec = preset_spec(arguments.family, backend=arguments.backend or "torchvision")
         return ImageProcessor.from_spec(spec, profile=arguments.profile)
     except (OSError, ValueError) as error:
-        fail(f"--config: {error}")
+        fail(str(error) if arguments.config is None else f"--config: {error}")
         raise AssertionError from None  # usage_error does not return
 
 
@@ -167,11 +169,26 @@ def _files(pictures: list[Path], failed: list[dict[str, str]]) -> Iterator[Path]
         yield from found
 
 
+def _spare(paths: list[Path], arguments: argparse.Namespace) -> None:
+    """Refuse to write over a picture that is to be read."""
+    outputs = [arguments.out]
+    if arguments.show is not None:
+        outputs += [_numbered(arguments.show, number) for number in _numbers(paths)]
+    pictures = set(map(os.path.realpath, paths))
+    for output in outputs:
+        if os.path.realpath(output) in pictures:
+            arguments.usage_error(f"{output} is one of the pictures and would be written over")
+
+
+def _numbers(paths: list[Path]) -> Sequence[int | None]:
+    """Give what the pictures' drawings are numbered with; a single one is not."""
+    return range(1, len(paths) + 1) if len(paths) > 1 else [None]
+
+
 def _work(
     processor: ImageProcessor, paths: list[Path], arguments: argparse.Namespace
 ) -> Iterator[tuple[Path, _Done | Exception]]:
     """Preprocess, several at a time; results come in order."""
-    numbers = range(1, len(paths) + 1) if len(paths) > 1 else [None]
 
     def one(path: Path, number: int | None) -> _Done | Exception:
         try:
@@ -186,7 +203,7 @@ def _work(
             return error
 
     with ThreadPoolExecutor(arguments.jobs) as pool:
-        yield from zip(paths, pool.map(one, paths, numbers), strict=True)
+        yield from zip(paths, pool.map(one, paths, _numbers(paths)), strict=True)
 
 
 def _read(path: Path) -> bytes:
@@ -206,7 +223,7 @@ def _write(arguments: argparse.Namespace, processor: ImageProcessor, done: list[
         values[name] = np.stack([one.item.aux[name] for one in done])
     pictures = [{"picture": str(one.path), "hash": _hash(one)} for one in done]
     metadata = {"pictures": json.dumps(pictures), "spec": processor.spec_json}
-    tensors.WRITERS[arguments.out.suffix](arguments.out, values, _DTYPES[arguments.dtype], metadata)
+    tensors.write(arguments.out, values, _DTYPES[arguments.dtype], metadata)
 
 
 def _hash(one: _Done) -> str:
@@ -240,7 +257,7 @@ def _record(one: _Done) -> dict[str, Any]:
 def _report(arguments: argparse.Namespace, done: list[_Done], failed: list[dict[str, str]]) -> None:
     records = [_record(one) for one in done]
     out = str(arguments.out) if done else None
-    from mmcpp.cli.output import show_table, warn
+    from mmcpp.cli.output import printable, show_table, warn
 
     if arguments.json:
         print(json.dumps({"pictures": records, "failed": failed, "out": out}))
@@ -248,6 +265,6 @@ def _report(arguments: argparse.Namespace, done: list[_Done], failed: list[dict[
     if done:
         show_table(records)
         shapes = f"{len(done)} pictures, {sum(r['tokens'] for r in records)} tokens"
-        print(f"wrote {out}: {shapes}, {arguments.out.stat().st_size:,} bytes")
+        print(f"wrote {printable(str(out))}: {shapes}, {arguments.out.stat().st_size:,} bytes")
     for failure in failed:
         warn(f"failed: {failure['picture']}: {failure['error']}")

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from mmcpp.cli.files import replacing
 from mmcpp.families import qwen_vl
 from mmcpp.pipeline import ImageProcessor
 
@@ -34,7 +35,8 @@ def draw(processor: ImageProcessor, encoded: bytes, path: Path) -> None:
     picture = picture.repeat(scale, axis=0).repeat(scale, axis=1)
     _lines(picture, patch * scale, *_PATCH_LINE)
     _lines(picture, patch * scale * spec["merge_size"], *_TOKEN_LINE)
-    path.write_bytes(encode_png(picture))
+    with replacing(path) as temporary:
+        temporary.write_bytes(encode_png(picture))
 
 
 def _lines(picture: npt.NDArray[np.uint8], step: int, opacity: float, colour: tuple[int, int, int]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -10,15 +9,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from mmcpp.cli.files import replacing
 from mmcpp.pipeline import DType
 
-__all__ = ["WRITERS"]
+__all__ = ["WRITERS", "write"]
 
 Tensors = Mapping[str, npt.NDArray[Any]]
 
 
 def _write_safetensors(path: Path, tensors: Tensors, dtype: DType, metadata: Mapping[str, str]) -> None:
-    from safetensors import TensorSpec, serialize_file
+    from safetensors import SafetensorError, TensorSpec, serialize_file
 
     # By hand and not through safetensors.numpy, which has no bfloat16. Specs point into the arrays.
     arrays = {name: np.ascontiguousarray(array) for name, array in tensors.items()}
@@ -31,11 +31,10 @@ def _write_safetensors(path: Path, tensors: Tensors, dtype: DType, metadata: Map
         )
         for name, array in arrays.items()
     }
-    serialize_file(entries, str(path), metadata=dict(metadata))
-    # It leaves a file that nobody else may read; give it the rights of any other new file.
-    umask = os.umask(0)
-    os.umask(umask)
-    path.chmod(0o666 & ~umask)
+    try:
+        serialize_file(entries, str(path), metadata=dict(metadata))
+    except SafetensorError as error:  # the disk is full, for one
+        raise OSError(str(error)) from None
 
 
 def _write_npz(path: Path, tensors: Tensors, dtype: DType, metadata: Mapping[str, str]) -> None:
@@ -49,3 +48,13 @@ WRITERS: Mapping[str, Callable[[Path, Tensors, DType, Mapping[str, str]], None]]
     ".npz": _write_npz,
 }
 """By the file's suffix."""
+
+
+def write(path: Path, tensors: Tensors, dtype: DType, metadata: Mapping[str, str]) -> None:
+    """Write the file whole or not at all, in the format of its suffix.
+
+    Raises:
+        OSError: it cannot be written; what was there stays.
+    """
+    with replacing(path) as temporary:
+        WRITERS[path.suffix](temporary, tensors, dtype, metadata)

@@ -1,4 +1,6 @@
 import json
+import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -166,6 +168,84 @@ def test_usage_errors(run, arguments, match):
     status, text, err = run(*arguments)
     assert (status, text) == (2, "")
     assert match in err
+
+
+def test_pictures_are_never_written_over(run, folder):
+    picture = folder / "in" / "b.png"
+    as_npz = folder / "in.npz"
+    as_npz.write_bytes(picture.read_bytes())
+    (folder / "link.png").symlink_to(picture)
+    (folder / "seen-2.png").write_bytes(picture.read_bytes())
+    before = {path: path.read_bytes() for path in folder.rglob("*.*") if path.is_file()}
+    out, other = folder / "out.npz", folder / "in" / "a.jpg"
+    for arguments in (
+        [as_npz, "--out", as_npz],
+        [picture, "--out", out, "--show", picture],
+        [picture, "--out", out, "--show", folder / "link.png"],
+        [other, folder / "seen-2.png", "--out", out, "--show", folder / "seen.png"],
+    ):
+        status, text, err = run("preprocess", *arguments, "--family", "qwen2_vl")
+        assert (status, text) == (2, "")
+        assert "is one of the pictures and would be written over" in err
+    assert {path: path.read_bytes() for path in folder.rglob("*.*") if path.is_file()} == before
+
+
+@pytest.mark.parametrize("suffix", ["npz", "safetensors"])
+def test_a_result_that_cannot_be_written_is_said_in_one_line(run, folder, suffix):
+    out = folder / f"out.{suffix}"
+    out.mkdir()
+    status, text, err = run("preprocess", folder / "in" / "b.png", "--family", "qwen2_vl", "--out", out)
+    assert (status, text) == (1, "")
+    assert re.fullmatch(r"mmcpp: .*directory.*\n", err)
+    assert not list(folder.glob(".*"))
+
+
+def test_names_of_files_cannot_speak_to_the_terminal(run, folder):
+    strange = folder / "a\x1b[31m\nb\udcff.png"
+    try:
+        strange.write_bytes(png(60, 80))
+    except OSError:
+        pytest.skip("no such name in this file system")
+    status, text, err = run(
+        "preprocess", strange, folder / "none\x1b[31m", "--family", "qwen2_vl", "--out", folder / "out.npz"
+    )
+    assert status == 1
+    assert "a\\x1b[31m\\nb\\udcff.png" in text
+    assert "\x1b" not in text + err
+    assert len(err.splitlines()) == 1
+
+
+def test_an_interrupt_ends_quietly(run, folder, monkeypatch):
+    def interrupt(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(mmcpp.ImageProcessor, "process_items", interrupt)
+    out = folder / "out.npz"
+    status, text, err = run("preprocess", folder / "in", "--family", "qwen2_vl", "--out", out)
+    assert (status, text, err) == (130, "", "mmcpp: interrupted\n")
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(("kind", "message"), [("pipe", ""), ("full", "mmcpp: [Errno 28] No space left on device\n")])
+@pytest.mark.parametrize("command", ["info", "preprocess"])
+def test_an_output_that_takes_nothing_is_no_traceback(folder, kind, message, command):
+    arguments = ["info"]
+    if command == "preprocess":
+        arguments = ["preprocess", folder / "in" / "b.png", "--family", "qwen2_vl", "--out", folder / "out.npz"]
+    if kind == "pipe":
+        reader, output = os.pipe()
+        os.close(reader)
+    elif Path("/dev/full").exists():
+        output = os.open("/dev/full", os.O_WRONLY)
+    else:
+        pytest.skip("no /dev/full")
+    try:
+        result = subprocess.run(
+            [sys.executable, "-m", "mmcpp", *arguments], stdout=output, stderr=subprocess.PIPE, text=True, check=False
+        )
+    finally:
+        os.close(output)
+    assert (result.returncode, result.stderr) == (1, message)
 
 
 def test_help_has_examples(run):

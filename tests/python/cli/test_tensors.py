@@ -1,7 +1,8 @@
 import numpy as np
+import pytest
 from safetensors import safe_open
 
-from mmcpp.cli.tensors import WRITERS
+from mmcpp.cli.tensors import WRITERS, write
 from samples import noise
 
 TENSORS = {"pixel_values": np.arange(12, dtype=np.uint16).reshape(3, 4), "image_grid_thw": np.array([[1, 2, 3]])}
@@ -9,7 +10,7 @@ TENSORS = {"pixel_values": np.arange(12, dtype=np.uint16).reshape(3, 4), "image_
 
 def test_safetensors_has_bfloat16(tmp_path):
     path = tmp_path / "a.safetensors"
-    WRITERS[".safetensors"](path, TENSORS, "bfloat16", {"note": "x"})
+    write(path, TENSORS, "bfloat16", {"note": "x"})
     with safe_open(path, "numpy") as file:
         assert file.metadata() == {"note": "x"}
         assert file.get_slice("pixel_values").get_dtype() == "BF16"
@@ -36,3 +37,23 @@ def test_npz_has_the_bits(tmp_path):
     assert str(stored["note"]) == "x"
     for name, value in TENSORS.items():
         np.testing.assert_array_equal(stored[name], value)
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".safetensors"])
+def test_a_failed_write_leaves_what_was_there(tmp_path, monkeypatch, suffix):
+    folder = tmp_path / f"folder{suffix}"
+    folder.mkdir()
+    with pytest.raises(OSError):
+        write(folder, TENSORS, "uint8", {})
+    path = tmp_path / f"old{suffix}"
+    path.write_text("old")
+
+    def run_out_of_space(path, *rest):
+        path.write_text("half")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setitem(WRITERS, suffix, run_out_of_space)
+    with pytest.raises(OSError, match="space"):
+        write(path, TENSORS, "uint8", {})
+    assert path.read_text() == "old"
+    assert not list(tmp_path.glob(".*"))
