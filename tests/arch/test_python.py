@@ -36,6 +36,32 @@ def test_work_in_a_thread_is_seen_by_this_count() -> None:
     assert threads_after(f"import numpy; {start}") == threads_after("import numpy") + 1
 
 
+REFUSED = """
+import hashlib, os, resource, sys
+import numpy as np
+import mmcpp
+picture = np.arange(1200 * 1200 * 3, dtype=np.uint32).astype(np.uint8).reshape(1200, 1200, 3)
+if sys.argv[1] == "refuse":
+    if os.getuid() == 0:
+        os.setuid(65534)  # no limit holds for root
+    resource.setrlimit(resource.RLIMIT_NPROC, (0, 0))
+for _ in range(2):
+    print(hashlib.sha256(mmcpp.resize(picture, 500, 500)).hexdigest())
+"""
+
+
+def test_threads_that_the_system_refuses_are_done_without() -> None:
+    def outcome(how: str) -> str:
+        result = subprocess.run(
+            [sys.executable, "-c", REFUSED, how], capture_output=True, text=True, check=False, timeout=300
+        )
+        if "PermissionError" in result.stderr:
+            pytest.skip("this process may not give up its rights")
+        return result.stdout + result.stderr
+
+    assert outcome("refuse") == outcome("let")
+
+
 def exported(extension: Path) -> list[str]:
     lines = subprocess.run(["nm", "-D", "--defined-only", extension], capture_output=True, text=True, check=True).stdout
     return [line.split()[-1] for line in lines.splitlines()]

@@ -12,6 +12,11 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
 
 #include "par/par.h"
 
@@ -32,13 +37,43 @@ int ThreadCount() {
   return std::min(8, usable);
 }
 
-oneapi::tbb::task_arena& Arena() {
-  // Never destroyed: threads may still be inside when static objects go.
-  static auto* arena = [] {
+/// How many threads can run at a time, of `wanted`; the caller is one of them. Where the system
+/// refuses a thread, for its number or for memory, oneTBB throws, and from a worker ends the
+/// process.
+int StartableThreads(int wanted) {
+  std::mutex mutex;
+  std::vector<std::thread> threads;
+  {
+    const std::lock_guard<std::mutex> none_ends_yet(mutex);
+    try {
+      while (static_cast<int>(threads.size()) + 1 < wanted) {
+        threads.emplace_back([&mutex] { const std::lock_guard<std::mutex> wait(mutex); });
+      }
+    } catch (const std::exception&) {  // no thread, no memory: as many as there are, then
+    }
+  }
+  for (std::thread& thread : threads) thread.join();
+  return static_cast<int>(threads.size()) + 1;
+}
+
+/// Null where one thread is all there is.
+oneapi::tbb::task_arena* MakeArena() noexcept {
+  try {
+    const int threads = StartableThreads(ThreadCount());
+    if (threads <= 1) return nullptr;
     pthread_atfork(nullptr, nullptr, [] { g_forked.store(true, std::memory_order_relaxed); });
-    return new oneapi::tbb::task_arena(ThreadCount());
-  }();
-  return *arena;
+    auto arena = std::make_unique<oneapi::tbb::task_arena>(threads);
+    arena->initialize();
+    return arena.release();
+  } catch (const std::exception&) {  // no memory for the scheduler
+    return nullptr;
+  }
+}
+
+oneapi::tbb::task_arena* Arena() noexcept {
+  // Never destroyed: threads may still be inside when static objects go.
+  static auto* const arena = MakeArena();
+  return arena;
 }
 
 }  // namespace
@@ -46,7 +81,7 @@ oneapi::tbb::task_arena& Arena() {
 void ForRange(size_t n, size_t grain, RangeFn body) {
   if (n == 0) return;
   if (n <= grain || Concurrency() <= 1) return body(0, n);
-  Arena().execute([&] {
+  Arena()->execute([&] {
     oneapi::tbb::parallel_for(
         oneapi::tbb::blocked_range<size_t>(0, n, std::max<size_t>(grain, 1)),
         [&](const oneapi::tbb::blocked_range<size_t>& range) { body(range.begin(), range.end()); });
@@ -55,7 +90,7 @@ void ForRange(size_t n, size_t grain, RangeFn body) {
 
 size_t Concurrency() noexcept {
   if (g_forked.load(std::memory_order_relaxed)) return 1;
-  return static_cast<size_t>(std::max(Arena().max_concurrency(), 1));
+  return Arena() == nullptr ? 1 : static_cast<size_t>(Arena()->max_concurrency());
 }
 
 const char* ExecutorName() noexcept { return "tbb"; }
