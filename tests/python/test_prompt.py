@@ -1,10 +1,7 @@
 """Prompt updates: vLLM's facts through the Python surface, texts and tokenizers, masks, errors."""
 
 import itertools
-import json
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +13,6 @@ from mmcpp.prompt import (
     BoundUpdate,
     BoundUpdates,
     Content,
-    Place,
     PromptUpdate,
     bind_updates,
     detect_updates,
@@ -27,28 +23,7 @@ from mmcpp.prompt import (
     prefix,
     replace_matches,
 )
-
-CASES = json.loads((Path(__file__).parents[1] / "golden/vllm_prompt_cases.json").read_text())
-Json = Any
-
-
-def target_of(value: Json) -> Json:
-    if not isinstance(value, dict):
-        return value
-    return {"start": START, "end": END}.get(value["at"]) or prefix(value["of"])
-
-
-def bound(updates: Json, tokenizer: Json = None) -> BoundUpdates:
-    return BoundUpdates(
-        {
-            modality: [
-                [BoundUpdate(mode, target_of(target), Content(content)) for mode, target, content in alternatives]
-                for alternatives in items
-            ]
-            for modality, items in updates.items()
-        },
-        tokenizer=tokenizer,
-    )
+from prompt_cases import CASES, Json, Words, bound
 
 
 def triples(placed: Json) -> Json:
@@ -59,33 +34,6 @@ def triples(placed: Json) -> Json:
         ]
         for modality, ranges in placed.items()
     }
-
-
-class Words:
-    """A tokenizer of whole words from a table, longest first; anything else by character."""
-
-    def __init__(self, words: dict[str, list[int]]) -> None:
-        self.words = dict(sorted(words.items(), key=lambda word: -len(word[0])))
-        self.encoded: list[str] = []
-
-    def encode(self, text: str, *, add_special_tokens: bool) -> list[int]:
-        self.encoded.append(text)
-        ids = [0] if add_special_tokens else []
-        at = 0
-        while at < len(text):
-            word = next((w for w in self.words if text.startswith(w, at)), None)
-            ids += self.words[word] if word else [ord(text[at])]
-            at += len(word) if word else 1
-        return ids
-
-    def decode(self, token_ids: list[int]) -> str:
-        text = ""
-        at = 0
-        while at < len(token_ids):
-            word = next((w for w, ids in self.words.items() if token_ids[at : at + len(ids)] == ids), None)
-            text += word if word else chr(token_ids[at])
-            at += len(self.words[word]) if word else 1
-        return text
 
 
 @pytest.mark.parametrize("compat", [None, "vllm"])
@@ -159,24 +107,6 @@ def test_detection_names_what_is_missing_and_where() -> None:
     assert (missing.modality, missing.item, missing.target, missing.content_start) == ("image", 1, (4, 5), None)
     [surplus] = detection.surplus
     assert (surplus.modality, surplus.start, surplus.end) == ("image", 5, 6)
-
-
-def test_masks_equal_the_reference() -> None:
-    for fact in CASES["masks"]:
-        content = Content.select_token_ids(fact["tokens"], fact["ids"])
-        [[[mask]]] = BoundUpdates({"image": [[BoundUpdate("replace", [1], content)]]}).masks
-        assert mask is not None
-        assert mask.tolist() == fact["mask"]
-
-
-def test_text_masks_equal_the_reference() -> None:
-    for fact in CASES["text_masks"]:
-        tokenizer = Words({word: [token] for word, token in fact["vocab"].items()})
-        content = Content.select_text(fact["content"], fact["text"])
-        updates = BoundUpdates({"image": [[BoundUpdate("replace", [1], content)]]}, tokenizer=tokenizer)
-        [[[mask]]] = updates.masks
-        assert mask is not None
-        assert mask.tolist() == fact["mask"]
 
 
 def test_a_target_inside_a_token_is_found_as_text() -> None:
@@ -280,13 +210,6 @@ def test_texts_need_a_tokenizer_where_ids_are_asked_for() -> None:
         expand_prompt("<i>", updates)
 
 
-def test_items_without_a_rule_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"2 audio item\(s\) but no update"):
-        bind_updates([PromptUpdate.replacement("image", [7], [7])], {"audio": 2})
-    with pytest.raises(ValueError, match="-1 image items"):
-        bind_updates([PromptUpdate.replacement("image", [7], [7])], {"image": -1})
-
-
 def test_an_empty_content_is_refused() -> None:
     updates = bind_updates([PromptUpdate.replacement("image", [7], [])], {"image": 1})
     with pytest.raises(ValueError, match="the content of image item 0 is empty"):
@@ -344,14 +267,3 @@ def test_a_plan_can_be_read_before_it_is_applied() -> None:
     tokens, placed = plan.apply()
     assert list(tokens) == [7] * 7
     assert triples(placed) == {"image": [[0, 0, 3], [1, 3, 4]]}
-
-
-def test_only_the_applied_alternatives_are_kept() -> None:
-    updates = bound({"image": [[["replace", [1], [1]], ["replace", [2], [2]]], [["replace", [1], [3]]]]})
-    only = updates.only([[1, None]])
-    assert [[u.content.full for u in item] for item in only.items["image"]] == [[[2]], [[3]]]
-
-
-def test_a_prefix_names_its_sequence() -> None:
-    assert isinstance(prefix("a"), Place)
-    assert prefix("a").of == "a"
