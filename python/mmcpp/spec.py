@@ -11,24 +11,34 @@ import importlib.metadata
 import json
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, overload
 
 from mmcpp.errors import UnsupportedError
-from mmcpp.families import qwen_vl
+from mmcpp.families import fixed_size, internvl, llava_next, pixtral, qwen_vl
 from mmcpp.inputs import text
 
-__all__ = ["Backend", "ConfigReader", "load_spec", "preset_names", "preset_spec", "to_json"]
+__all__ = ["Backend", "Checkpoint", "ConfigReader", "load_spec", "preset_names", "preset_spec", "to_json"]
 
 Backend = Literal["torchvision", "pil"]
 
-_FAMILIES = (qwen_vl,)
+_FAMILIES = (qwen_vl, fixed_size, internvl, pixtral, llava_next)
+_PRESETS = qwen_vl.PRESETS
+# The class of checkpoints whose file names none.
+_CLASS_OF_MODEL = {
+    **dict.fromkeys(
+        ("qwen2_vl", "qwen2_5_vl", "qwen3_vl", "qwen3_vl_moe", "qwen3_5", "qwen3_5_moe"), "Qwen2VLImageProcessor"
+    ),
+    **dict.fromkeys(("glm4v", "glm4v_moe"), "Glm4vImageProcessor"),
+    **dict.fromkeys(("glm46v", "glm_ocr"), "Glm46VImageProcessor"),
+}
 _NO_TOKEN = -1  # a spec needs a number; no prompt has this one
 
 
 def preset_names() -> list[str]:
     """List the names that ``preset_spec`` takes."""
-    return [name for family in _FAMILIES for name in family.PRESETS]
+    return list(_PRESETS)
 
 
 def preset_spec(name: str, *, backend: Backend = "torchvision") -> dict[str, Any]:
@@ -45,11 +55,8 @@ def preset_spec(name: str, *, backend: Backend = "torchvision") -> dict[str, Any
     >>> preset_spec("qwen3_vl")["patch_size"]
     16
     """
-    for family in _FAMILIES:
-        if text("preset", name) in family.PRESETS:
-            resample, generation = _arithmetic(backend)
-            spec = dataclasses.replace(family.PRESETS[name], resample=resample, pillow_generation=generation)
-            return dataclasses.asdict(spec)
+    if text("preset", name) in _PRESETS:
+        return dataclasses.asdict(_PRESETS[name]) | _arithmetic(backend)
     raise ValueError(f"preset: expected one of {', '.join(preset_names())}, got {name!r}")
 
 
@@ -85,21 +92,17 @@ def load_spec(
     path = folder / "config.json"
     model = ConfigReader(_read_object(path) if path.exists() else {}, path.name)
     base, suffix = _class_name(config, model)
-    family = next((f for f in _FAMILIES if base == f.CLASS_NAME), None)
+    family = next((f for f in _FAMILIES if base in f.CLASSES), None)
     if family is None:
-        known = ", ".join(f.CLASS_NAME for f in _FAMILIES)
+        known = ", ".join(name for f in _FAMILIES for name in f.CLASSES)
         raise UnsupportedError(f"{config.where}: image_processor_type {base!r} is not supported; supported: {known}")
     if backend is None:
         backend = "pil" if suffix == "Pil" else "torchvision"
-    resample, generation = _arithmetic(backend)
-    config.require_plain_pipeline()
-    spec = family.read_spec(
-        config,
-        resample=resample,
-        pillow_generation=generation,
-        image_token_id=_image_token(model, family.MODEL_TYPES, required=for_prompts),
-    )
-    return dataclasses.asdict(spec)
+    path = folder / "processor_config.json"
+    processor = ConfigReader(_read_object(path) if path.exists() else {}, path.name)
+    checkpoint = Checkpoint(base, config, processor, model, _arithmetic(backend), for_prompts)
+    spec: dict[str, Any] = family.read_spec(checkpoint)
+    return spec
 
 
 def to_json(spec: Mapping[str, Any] | str) -> str:
@@ -114,6 +117,42 @@ def to_json(spec: Mapping[str, Any] | str) -> str:
     if not isinstance(spec, Mapping):
         raise TypeError(f"spec: expected a mapping or JSON text, got {type(spec).__name__}")
     return "{" + ", ".join(_member(key, value) for key, value in spec.items()) + "}"
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """What a family's reader needs of a checkpoint."""
+
+    class_name: str
+    """Of the image processor, without the suffix of its backend."""
+    image: ConfigReader
+    """The image processor's settings."""
+    processor: ConfigReader
+    """processor_config.json; empty if there is none."""
+    model: ConfigReader
+    """config.json; empty if there is none."""
+    arithmetic: Mapping[str, Any]
+    """The spec's keys ``resample`` and ``pillow_generation``."""
+    for_prompts: bool
+    """Whether prompts will be expanded too."""
+
+    def image_token(self, model_types: Mapping[str, int]) -> int:
+        """Give the image token.
+
+        Args:
+            model_types: those whose prompts the family can expand from the files, with the token of each where
+                config.json names none.
+
+        Raises:
+            UnsupportedError: prompts are wanted of another model type.
+        """
+        model_type = self.model.text("model_type")
+        if model_type is not None and model_type in model_types:
+            old = self.model.integer("image_token_index", model_types[model_type])
+            return self.model.integer("image_token_id", old)
+        if self.for_prompts:
+            raise self.model.unsupported("model_type", ", ".join(model_types) or "none for prompts; write a spec")
+        return _NO_TOKEN
 
 
 class ConfigReader:
@@ -156,6 +195,30 @@ class ConfigReader:
             raise self._wrong(key, "three numbers")
         return (value[0], value[1], value[2])
 
+    def sides(self, key: str, default: int) -> tuple[int, int]:
+        """Give height and width; one number stands for both, as in transformers."""
+        value = self.get(key, default)
+        if isinstance(value, Mapping):
+            reader = self.mapping(key, {})
+            height, width = reader.integer("height", None), reader.integer("width", None)
+        else:
+            height = width = self.integer(key, default)
+        if height is None or width is None:
+            raise self.unsupported(key, "height and width")
+        return height, width
+
+    def edge(self, key: str, name: str, default: int) -> int:
+        """Give the member ``name`` of the size ``key``, of which others must not be there; a number is it itself."""
+        value = self.get(key, default)
+        if not isinstance(value, Mapping):
+            return self.integer(key, default)
+        edge = self.mapping(key, {}).integer(name, None)
+        square = name == "height" and value.get("width") == edge
+        others = [k for k, v in value.items() if k != name and v is not None and not (k == "width" and square)]
+        if edge is None or others:
+            raise self.unsupported(key, f"{name} alone")
+        return edge
+
     def mapping(self, key: str, default: Mapping[str, Any]) -> ConfigReader:
         """Give a reader of an object within this one."""
         value = self.get(key, default)
@@ -168,15 +231,19 @@ class ConfigReader:
         if self.get(key, only) != only:
             raise self.unsupported(key, f"{json.dumps(only)} ({meaning})")
 
-    def require_plain_pipeline(self) -> None:
-        """Refuse flags that turn off a step which every family does, or turn on one that none does."""
+    def require_plain_pipeline(self, handled: tuple[str, ...] = ()) -> None:
+        """Refuse flags that turn off a step which every family does, or turn on one that this one does not.
+
+        Args:
+            handled: flags that the family looks at itself.
+        """
         steps = ("do_resize", "do_rescale", "do_normalize", "do_convert_rgb")
         for key in steps:
             self.require(key, True, "the step cannot be left out")
         self.require("rescale_factor", 1 / 255, "1/255")
         self.require("data_format", "channels_first", "the order of channels")
         for key in self._values:
-            if key.startswith("do_") and key not in steps and self.get(key, False) is not False:
+            if key.startswith("do_") and key not in steps + handled and self.get(key, False) is not False:
                 raise self.unsupported(key, "false")
 
     def unsupported(self, key: str, supported: str) -> UnsupportedError:
@@ -238,7 +305,7 @@ def _class_name(config: ConfigReader, model: ConfigReader) -> tuple[str, str]:
     if name is None and extractor is not None:
         name = extractor.replace("FeatureExtractor", "ImageProcessor")
     if name is None:
-        name = next((f.CLASS_NAME for f in _FAMILIES if model.text("model_type") in f.MODEL_TYPES), None)
+        name = _CLASS_OF_MODEL.get(model.text("model_type") or "")
     if name is None:
         raise UnsupportedError(
             f"{config.where}: image_processor_type is missing"
@@ -250,22 +317,13 @@ def _class_name(config: ConfigReader, model: ConfigReader) -> tuple[str, str]:
     return name, ""
 
 
-def _arithmetic(backend: str) -> tuple[Literal["aten_u8", "pil"], Literal[12, 13]]:
+def _arithmetic(backend: str) -> dict[str, Any]:
     if backend == "torchvision":
-        return "aten_u8", 13
+        return {"resample": "aten_u8", "pillow_generation": 13}
     if backend == "pil":
         try:
             pillow = importlib.metadata.version("pillow")
         except importlib.metadata.PackageNotFoundError:
-            return "pil", 13
-        return "pil", 13 if int(pillow.split(".", maxsplit=1)[0]) >= 13 else 12
+            pillow = "13"
+        return {"resample": "pil", "pillow_generation": 13 if int(pillow.split(".", maxsplit=1)[0]) >= 13 else 12}
     raise ValueError(f'backend: expected "torchvision" or "pil", got {backend!r}')
-
-
-def _image_token(model: ConfigReader, model_types: Mapping[str, int], *, required: bool) -> int:
-    model_type = model.text("model_type")
-    if model_type is not None and model_type in model_types:
-        return model.integer("image_token_id", model_types[model_type])
-    if required:
-        raise model.unsupported("model_type", ", ".join(model_types))
-    return _NO_TOKEN

@@ -148,7 +148,7 @@ def test_one_number_stands_for_three_channels(folder):
         ({"size": {"height": 224, "width": 224}}, "size .*224.*shortest_edge"),
         ({"size": {"shortest_edge": 224}}, "size .*longest_edge"),
         ({"min_pixels": 0}, "size .*above 0"),
-        ({"image_processor_type": "CLIPImageProcessor"}, "'CLIPImageProcessor'.*Qwen2VLImageProcessor"),
+        ({"image_processor_type": "ViTImageProcessor"}, "'ViTImageProcessor'.*Qwen2VLImageProcessor"),
         ({"image_processor_type": None, "auto_map": {"AutoImageProcessor": "x.Y"}}, "remote code"),
     ],
 )

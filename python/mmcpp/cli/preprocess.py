@@ -147,9 +147,12 @@ def _processor(arguments: argparse.Namespace) -> ImageProcessor:
             fail(f"{path}: no such folder: {path.parent}")
     try:
         if arguments.config is not None:
-            return ImageProcessor.from_pretrained(
+            processor = ImageProcessor.from_pretrained(
                 arguments.config, backend=arguments.backend, profile=arguments.profile
             )
+            if arguments.show is not None and processor.family != "qwen_vl":
+                fail(f"--show: drawn of patches, of which {processor.family} has none")
+            return processor
         spec = preset_spec(arguments.family, backend=arguments.backend or "torchvision")
         return ImageProcessor.from_spec(spec, profile=arguments.profile)
     except (OSError, ValueError) as error:
@@ -218,12 +221,26 @@ def _numbered(path: Path, number: int | None) -> Path:
 
 
 def _write(arguments: argparse.Namespace, processor: ImageProcessor, done: list[_Done]) -> None:
-    values = {processor.feature_name: np.concatenate([one.feature for one in done])}
+    values = {processor.feature_name: _joined([one.feature for one in done])}
     for name in done[0].item.aux:
         values[name] = np.stack([one.item.aux[name] for one in done])
     pictures = [{"picture": str(one.path), "hash": _hash(one)} for one in done]
     metadata = {"pictures": json.dumps(pictures), "spec": processor.spec_json}
     tensors.write(arguments.out, values, _DTYPES[arguments.dtype], metadata)
+
+
+def _joined(features: list[Any]) -> Any:
+    """Put features behind each other; where they differ in other sides, zeros fill the smaller ones."""
+    sides = np.max([feature.shape[1:] for feature in features], axis=0)
+    if all(feature.shape[1:] == tuple(sides) for feature in features):
+        return np.concatenate(features)
+    joined = np.zeros((sum(len(feature) for feature in features), *sides), features[0].dtype)
+    end = 0
+    for feature in features:
+        begin, end = end, end + len(feature)
+        head = (slice(begin, end), *(slice(side) for side in feature.shape[1:]))
+        joined[head] = feature
+    return joined
 
 
 def _hash(one: _Done) -> str:

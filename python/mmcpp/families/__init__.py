@@ -1,1 +1,12 @@
-"""One module per model family: its spec as a dataclass, read from a checkpoint, and its presets."""
+"""One module per model family: how a checkpoint's files give its spec. Here: means and deviations that many share."""
+
+from __future__ import annotations
+
+__all__ = ["CLIP", "HALF", "Channels"]
+
+Three = tuple[float, float, float]
+Channels = tuple[Three, Three]
+"""Mean and deviation of the three channels."""
+
+CLIP: Channels = ((0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711))
+HALF: Channels = ((0.5, 0.5, 0.5), (0.5, 0.5, 0.5))

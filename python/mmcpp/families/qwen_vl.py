@@ -1,25 +1,45 @@
-"""Qwen2-VL, 2.5-VL, 3-VL and 3.5, pictures only: the spec, and how a checkpoint's files give it.
+"""Qwen2-VL, 2.5-VL, 3-VL and 3.5, pictures only, and what reuses their mechanism: the spec, and how a
+checkpoint's files give it.
 
-Rules: ``Qwen2VLImageProcessor`` (torchvision backend) and ``Qwen2VLImageProcessorPil`` of
-transformers 5.24.
+Rules: the classes in ``CLASSES``, of transformers 5.24, in both backends.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from mmcpp.families import CLIP, HALF
+
 if TYPE_CHECKING:
-    from mmcpp.spec import ConfigReader
+    from mmcpp.spec import Checkpoint
 
-__all__ = ["CLASS_NAME", "MODEL_TYPES", "PRESETS", "QwenVLSpec", "read_spec", "seen_image"]
+__all__ = ["CLASSES", "MODEL_TYPES", "PRESETS", "QwenVLSpec", "read_spec", "seen_image"]
 
-CLASS_NAME = "Qwen2VLImageProcessor"
-"""The image processor class of transformers, without the suffix of its backend."""
+
+class _Class(NamedTuple):
+    """What an image processor class of transformers does, and takes where its file is silent."""
+
+    min_pixels: int
+    max_pixels: int
+    temporal_patch_size: int = 2
+    smart_resize: Literal["transformers", "glm", "paddleocr"] = "transformers"
+    patch_order: Literal["block", "raster_4d"] = "block"
+
+
+CLASSES: Mapping[str, _Class] = {
+    "Qwen2VLImageProcessor": _Class(56 * 56, 28 * 28 * 1280),
+    "Glm4vImageProcessor": _Class(112 * 112, 28 * 28 * 15000, smart_resize="glm"),
+    "Glm46VImageProcessor": _Class(112 * 112, 28 * 28 * 15000, smart_resize="glm"),
+    "PaddleOCRVLImageProcessor": _Class(384 * 384, 1536 * 1536, 1, "paddleocr", "raster_4d"),
+    "Ernie4_5_VLMoeImageProcessor": _Class(56 * 56, 28 * 28 * 6177, 1),
+}
+"""The image processor classes of transformers, without the suffix of their backend."""
 
 MODEL_TYPES: Mapping[str, int] = {
     "qwen2_vl": 151655,
@@ -28,13 +48,17 @@ MODEL_TYPES: Mapping[str, int] = {
     "qwen3_vl_moe": 151655,
     "qwen3_5": 248056,
     "qwen3_5_moe": 248056,
+    "glm4v": 151343,
+    "glm4v_moe": 151363,
+    "glm46v": 151343,
+    "glm_ocr": 59280,
+    "paddleocr_vl": 100295,
 }
 """``model_type`` of the checkpoints whose prompts and positions follow this family, and the image
 token that transformers' configuration class takes where config.json names none."""
 
-_CLIP_MEAN = (0.48145466, 0.4578275, 0.40821073)
-_CLIP_STD = (0.26862954, 0.26130258, 0.27577711)
-_HALF = (0.5, 0.5, 0.5)
+_CLIP_MEAN, _CLIP_STD = CLIP
+_HALF = HALF[0]
 
 
 @dataclass(frozen=True)
@@ -57,6 +81,11 @@ class QwenVLSpec:
     """Arithmetic of the torchvision backend (torch's uint8 kernel), or of the PIL backend."""
     pillow_generation: Literal[12, 13] = 13
     """For ``"pil"``: 13 is Pillow 13 and later, 12 what came before."""
+    smart_resize: Literal["transformers", "glm", "paddleocr"] = "transformers"
+    """Whose size rule."""
+    patch_order: Literal["block", "raster", "raster_4d"] = "block"
+    """Patches by merge blocks, or row by row; ``"raster_4d"`` gives each its sides."""
+    positions: Literal["mrope", "plain"] = "mrope"
     family: Literal["qwen_vl"] = "qwen_vl"
 
 
@@ -69,38 +98,35 @@ PRESETS: Mapping[str, QwenVLSpec] = {
 """The values that the released checkpoints of these names carry."""
 
 
-def read_spec(
-    config: ConfigReader,
-    *,
-    resample: Literal["aten_u8", "pil"],
-    pillow_generation: Literal[12, 13],
-    image_token_id: int,
-) -> QwenVLSpec:
+def read_spec(checkpoint: Checkpoint) -> dict[str, Any]:
     """Read the spec from an image processor's JSON, where absent keys have the class's defaults.
 
     Raises:
         UnsupportedError: a flag asks for something that this family does not do.
         ValueError: a value of the wrong type or out of range.
     """
+    config, defaults = checkpoint.image, CLASSES[checkpoint.class_name]
+    config.require_plain_pipeline()
     config.require("resample", 3, "bicubic")
-    size = config.mapping("size", {"shortest_edge": 56 * 56, "longest_edge": 28 * 28 * 1280})
+    size = config.mapping("size", {"shortest_edge": defaults.min_pixels, "longest_edge": defaults.max_pixels})
     # As the class: the old keys win over `size`, null counts as absent.
     min_pixels = config.integer("min_pixels", size.integer("shortest_edge", None))
     max_pixels = config.integer("max_pixels", size.integer("longest_edge", None))
     if not min_pixels or not max_pixels:
         raise config.unsupported("size", "shortest_edge and longest_edge above 0 (or min_pixels and max_pixels)")
-    return QwenVLSpec(
-        image_token_id=image_token_id,
+    spec = QwenVLSpec(
+        image_token_id=checkpoint.image_token(MODEL_TYPES),
         patch_size=config.integer("patch_size", 14),
         merge_size=config.integer("merge_size", 2),
-        temporal_patch_size=config.integer("temporal_patch_size", 2),
+        temporal_patch_size=config.integer("temporal_patch_size", defaults.temporal_patch_size),
         min_pixels=min_pixels,
         max_pixels=max_pixels,
         image_mean=config.channels("image_mean", _CLIP_MEAN),
         image_std=config.channels("image_std", _CLIP_STD),
-        resample=resample,
-        pillow_generation=pillow_generation,
+        smart_resize=defaults.smart_resize,
+        patch_order=defaults.patch_order,
     )
+    return {**dataclasses.asdict(spec), **checkpoint.arithmetic}
 
 
 def seen_image(
@@ -116,7 +142,8 @@ def seen_image(
     Returns:
         ``uint8 [h * patch_size, w * patch_size, 3]``.
     """
-    patch, merge = spec["patch_size"], spec["merge_size"]
+    patch = spec["patch_size"]
+    merge = spec["merge_size"] if spec.get("patch_order", "block") == "block" else 1
     _, rows, columns = grid
     blocks = feature.reshape(
         rows // merge, columns // merge, merge, merge, 3, spec["temporal_patch_size"], patch, patch

@@ -1,0 +1,82 @@
+"""CLIP, SigLIP, DINOv2, LLaVA-1.5, Gemma 3, PaliGemma: every picture at one size.
+
+Rules: the classes in ``CLASSES``, of transformers 5.24, in both backends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from mmcpp.families import CLIP, HALF, Channels
+
+if TYPE_CHECKING:
+    from mmcpp.spec import Checkpoint
+
+__all__ = ["CLASSES", "MODEL_TYPES", "read_spec"]
+
+CLASSES: Mapping[str, tuple[bool, int, Channels]] = {
+    "CLIPImageProcessor": (True, 3, CLIP),
+    "LlavaImageProcessor": (True, 3, CLIP),
+    "BitImageProcessor": (True, 3, CLIP),
+    "SiglipImageProcessor": (False, 3, HALF),
+    "Gemma3ImageProcessor": (False, 2, HALF),
+}
+"""The image processor classes of transformers: whether they cut out the middle, their filter's number in Pillow, mean
+and deviation."""
+
+MODEL_TYPES: Mapping[str, int] = {"llava": 32000, "paligemma": 256000}
+"""``model_type`` of the checkpoints whose prompts can be expanded from their files alone, and the image token where
+config.json names none."""
+
+_FILTERS = {1: "lanczos", 2: "bilinear", 3: "bicubic"}
+
+
+def read_spec(checkpoint: Checkpoint) -> dict[str, Any]:
+    """Read the spec, where absent keys have the class's defaults.
+
+    Raises:
+        UnsupportedError: a flag asks for something that this family does not do.
+        ValueError: a value of the wrong type or out of range.
+    """
+    config = checkpoint.image
+    crops, resample, (mean, std) = CLASSES[checkpoint.class_name]
+    config.require_plain_pipeline(handled=("do_center_crop",))
+    config.require("do_center_crop", crops, "as the class does")
+    number = config.integer("resample", resample)
+    if number not in _FILTERS:
+        raise config.unsupported("resample", "1 (lanczos), 2 (bilinear) and 3 (bicubic)")
+    height, width = config.sides("crop_size" if crops else "size", 224)
+    spec: dict[str, Any] = {
+        "family": "fixed_size",
+        "image_token_id": checkpoint.image_token(MODEL_TYPES),
+        "tokens_per_image": _tokens(checkpoint, height, width),
+        "height": height,
+        "width": width,
+        "filter": _FILTERS[number],
+        "image_mean": config.channels("image_mean", mean),
+        "image_std": config.channels("image_std", std),
+        **checkpoint.arithmetic,
+    }
+    if crops:
+        spec["shortest_edge"] = config.edge("size", "shortest_edge", 224)
+    return spec
+
+
+def _tokens(checkpoint: Checkpoint, height: int, width: int) -> int:
+    """The tokens of a picture; 1 for encoders, which have no prompt."""
+    model, processor = checkpoint.model, checkpoint.processor
+    model_type = model.text("model_type")
+    patch = model.mapping("vision_config", {}).integer("patch_size", 14)
+    if model_type == "llava":
+        patch = processor.integer("patch_size", patch)
+        strategy = processor.get(
+            "vision_feature_select_strategy", model.get("vision_feature_select_strategy", "default")
+        )
+        extra = processor.integer("num_additional_image_tokens", 1)
+        return (height // patch) * (width // patch) + extra - (1 if strategy == "default" else 0)
+    if model_type == "paligemma":
+        return (height // patch) * (width // patch)
+    if model_type == "gemma3":
+        return model.integer("mm_tokens_per_image", 256)
+    return 1

@@ -1,0 +1,63 @@
+"""InternVL 2 to 3.5, Aya Vision, GOT-OCR2: tiles of one size, and the picture as a whole.
+
+Rules: ``GotOcr2ImageProcessor`` and ``GotOcr2ImageProcessorPil`` of transformers 5.24, and the processors of those
+models, which ask it for tiles whatever the file says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from mmcpp.families import CLIP
+
+if TYPE_CHECKING:
+    from mmcpp.spec import Checkpoint
+
+__all__ = ["CLASSES", "MODEL_TYPES", "read_spec"]
+
+CLASSES = ("GotOcr2ImageProcessor",)
+"""The image processor class of transformers, without the suffix of its backend."""
+
+MODEL_TYPES: Mapping[str, int] = {"got_ocr2": 151859}
+"""``model_type`` of the checkpoints whose prompts can be expanded from their files alone, and the image token where
+config.json names none."""
+
+
+def read_spec(checkpoint: Checkpoint) -> dict[str, Any]:
+    """Read the spec, where absent keys have the class's defaults.
+
+    Raises:
+        UnsupportedError: a flag asks for something that this family does not do.
+        ValueError: a value of the wrong type or out of range.
+    """
+    config = checkpoint.image
+    config.require_plain_pipeline()
+    config.require("resample", 3, "bicubic")
+    height, width = config.sides("size", 384)
+    crops = config.get("crop_to_patches", False) is True
+    if checkpoint.model.text("model_type") in ("internvl", "aya_vision"):
+        crops = True
+    return {
+        "family": "internvl",
+        "image_token_id": checkpoint.image_token(MODEL_TYPES),
+        "tokens_per_tile": _tokens(checkpoint, height),
+        "tile_height": height,
+        "tile_width": width,
+        "min_tiles": config.integer("min_patches", 1) if crops else 1,
+        "max_tiles": config.integer("max_patches", 12) if crops else 1,
+        "image_mean": config.channels("image_mean", CLIP[0]),
+        "image_std": config.channels("image_std", CLIP[1]),
+        **checkpoint.arithmetic,
+    }
+
+
+def _tokens(checkpoint: Checkpoint, side: int) -> int:
+    if checkpoint.model.text("model_type") == "aya_vision":
+        patch = checkpoint.processor.integer("patch_size", 28)
+        factor = checkpoint.processor.integer("downsample_factor", 1)
+        return (side // (patch * factor)) ** 2
+    if checkpoint.model.text("model_type") == "got_ocr2":
+        return 256
+    length = checkpoint.processor.integer("image_seq_length", None)
+    return checkpoint.model.integer("image_seq_length", 256) if length is None else length

@@ -1,0 +1,50 @@
+"""Pixtral, Mistral Small 3.1 and later: every picture at its own size, in whole patches.
+
+Rules: ``PixtralImageProcessor`` and ``PixtralImageProcessorPil`` of transformers 5.24, and the processor, whose patch
+and merge sizes win over the image processor's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from mmcpp.families import CLIP
+
+if TYPE_CHECKING:
+    from mmcpp.spec import Checkpoint
+
+__all__ = ["CLASSES", "MODEL_TYPES", "read_spec"]
+
+CLASSES = ("PixtralImageProcessor",)
+"""The image processor class of transformers, without the suffix of its backend."""
+
+MODEL_TYPES: Mapping[str, int] = {}
+"""None: the tokens at the ends of rows stand in no file but the tokenizer's."""
+
+
+def read_spec(checkpoint: Checkpoint) -> dict[str, Any]:
+    """Read the spec, where absent keys have the class's defaults.
+
+    Raises:
+        UnsupportedError: a flag asks for something that this family does not do.
+        ValueError: a value of the wrong type or out of range.
+    """
+    config = checkpoint.image
+    config.require_plain_pipeline(handled=("do_pad",))
+    config.require("do_pad", True, "features of a batch have one shape")
+    config.require("resample", 3, "bicubic")
+    height, width = config.sides("patch_size", 16)
+    if height != width:
+        raise config.unsupported("patch_size", "squares")
+    merge = checkpoint.model.integer("spatial_merge_size", 1)
+    patch = checkpoint.processor.integer("patch_size", height)
+    return {
+        "family": "pixtral",
+        "image_token_id": checkpoint.image_token(MODEL_TYPES),
+        "longest_edge": config.edge("size", "longest_edge", 1024),
+        "patch_size": patch * checkpoint.processor.integer("spatial_merge_size", merge),
+        "image_mean": config.channels("image_mean", CLIP[0]),
+        "image_std": config.channels("image_std", CLIP[1]),
+        **checkpoint.arithmetic,
+    }

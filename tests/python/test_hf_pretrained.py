@@ -1,0 +1,33 @@
+"""Checkpoint folders as transformers 5.24 saves them, read by both: the same tensors."""
+
+import importlib
+
+import pytest
+from PIL import Image
+
+import mmcpp
+from hf import assert_equal
+from samples import smooth
+
+pytestmark = pytest.mark.hf
+pytest.importorskip("transformers", minversion="5.24", reason="transformers 5.24 is the reference")
+pytest.importorskip("torch", reason="the tables of cases need it")
+
+CASES = [
+    *((f"test_hf_{module}", name) for module, names in {
+        "patch_grids": ("glm4v", "glm46v", "paddleocr_vl", "ernie4_5_vl", "dots_ocr"),
+        "fixed_size": ("clip", "llava", "dinov2", "siglip", "gemma3"),
+        "internvl": ("internvl", "got_ocr2"),
+        "pixtral": ("pixtral", "mistral3"),
+        "llava_next": ("llava_next", "llava_onevision"),
+    }.items() for name in names),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("module", "name"), CASES)
+def test_saved_processors(tmp_path, module, name):
+    theirs = importlib.import_module(module).processor(name)
+    theirs.save_pretrained(tmp_path)
+    ours = mmcpp.ImageProcessor.from_pretrained(tmp_path, backend="pil")
+    image = Image.fromarray(smooth(90, 130))
+    assert_equal(ours(image), theirs(image, return_tensors="np"), ("num_crops",))
