@@ -19,11 +19,11 @@ from mmcpp.errors import UnsupportedError
 from mmcpp.families import fixed_size, internvl, llava_next, pixtral, qwen_vl
 from mmcpp.inputs import text
 
-__all__ = ["Backend", "Checkpoint", "ConfigReader", "load_spec", "preset_names", "preset_spec", "to_json"]
+__all__ = ["Backend", "Checkpoint", "ConfigReader", "families", "load_spec", "preset_names", "preset_spec", "to_json"]
 
 Backend = Literal["torchvision", "pil"]
 
-_FAMILIES = (qwen_vl, fixed_size, internvl, pixtral, llava_next)
+_FAMILIES = (qwen_vl, fixed_size, internvl, llava_next, pixtral)  # in the order of the core
 _PRESETS = qwen_vl.PRESETS
 # The class of checkpoints whose file names none.
 _CLASS_OF_MODEL = {
@@ -34,6 +34,22 @@ _CLASS_OF_MODEL = {
     **dict.fromkeys(("glm46v", "glm_ocr"), "Glm46VImageProcessor"),
 }
 _NO_TOKEN = -1  # a spec needs a number; no prompt has this one
+
+
+def families() -> dict[str, dict[str, list[str]]]:
+    """List the families: the ``image_processors`` of transformers that each equals, and the ``model_types`` whose
+    prompts it expands from a checkpoint's files alone.
+
+    >>> families()["pixtral"]["image_processors"]
+    ['PixtralImageProcessor']
+    """
+    return {
+        family.__name__.rpartition(".")[2]: {
+            "image_processors": list(family.CLASSES),
+            "model_types": list(family.MODEL_TYPES),
+        }
+        for family in _FAMILIES
+    }
 
 
 def preset_names() -> list[str]:

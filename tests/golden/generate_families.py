@@ -42,6 +42,35 @@ def cases():
                 yield {"name": name, "spec": spec, "features": hashes}
 
 
+def table(made):
+    """The families of cpp/docs/families.md: what is compared, and how often."""
+    live = len(hf.SIZES) * len(hf.MODES) + 1  # each picture, then a batch
+    rows = {}
+    for case in made:
+        rows.setdefault((case["spec"]["family"], case["name"]), []).append(case)
+    lines = ["| family | spec | backend | pictures and batches compared | stored digests | differences |"]
+    lines.append("|---|---|---|---|---|---|")
+    for (family, name), cases_of in sorted(rows.items()):
+        for case in cases_of:
+            backend = "PIL" if case["spec"]["resample"] == "pil" else "torchvision's arithmetic"
+            lines.append(f"| `{family}` | `{name}` | {backend} | {live} | {len(case['features'])} | 0 |")
+    return "\n".join(lines) + "\n"
+
+
+DOCS = """# Families
+
+Each family equals image processors of transformers {transformers}, with Pillow {pillow} and torch {torch}. A spec below
+is one of those that `tests/python/test_hf_*.py` compare with the class, byte for byte, names, dtypes and shapes too;
+`tests/cpp/families/golden_test.cc` compares the stored digests, on every machine. Where transformers has a processor,
+the same tests compare the expansion of prompts with its rule. torchvision's arithmetic is composed from torch's own
+operations, as torchvision's functions call them. Of Qwen2-VL to 3.5 `tests/python/test_hf_qwen2_vl.py` compares more.
+
+What is not given: `image_merge_sizes` of VideoLLaMA3, and `num_crops` of Gemma 3, which its processor drops.
+`mmcpp families` lists classes and model types. This page is written by `tests/golden/generate_families.py`.
+
+"""
+
+
 def main():
     """Write the file."""
     made = list(cases())
@@ -49,6 +78,8 @@ def main():
     lines = ",\n  ".join(json.dumps(case) for case in made)
     text = f'{{"versions": {json.dumps(versions)},\n "cases": [\n  {lines}\n]}}\n'
     (HERE / "families.json").write_text(text, encoding="utf-8")
+    docs = HERE.parent.parent / "cpp/docs/families.md"
+    docs.write_text(DOCS.format(**versions) + table(made), encoding="utf-8")
     print(f"families.json: {len(made)} specs, {len(made) * len(SIZES)} features")
 
 

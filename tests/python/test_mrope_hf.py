@@ -19,6 +19,9 @@ MODELS = {
     "qwen2_5_vl": "Qwen2_5_VLModel",
     "qwen3_vl": "Qwen3VLModel",
     "qwen3_5": "Qwen3_5Model",
+    "glm4v": "Glm4vModel",
+    "glm46v": "Glm46VModel",
+    "paddleocr_vl": "PaddleOCRVLModel",
 }
 MIXES = 80
 IMAGE = 1  # mm_token_type_ids of a picture's tokens
