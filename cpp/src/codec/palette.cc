@@ -32,16 +32,29 @@ void Palette::ToRgb(const uint8_t* indices, size_t count, uint8_t* rgb) const {
   for (; i < count; ++i) std::memcpy(rgb + 3 * i, colors_[indices[i]].data(), 3);
 }
 
-void UnpackBits(const uint8_t* packed, int depth, size_t count, uint8_t* samples) {
-  const unsigned mask = (1u << depth) - 1;
-  const size_t per_byte = 8 / static_cast<size_t>(depth);
-  for (size_t i = 0; i < count; ++packed) {
-    unsigned byte = *packed;
-    for (size_t j = 0; j < per_byte && i < count; ++j, ++i) {
-      byte <<= depth;
-      samples[i] = static_cast<uint8_t>((byte >> 8) & mask);
-    }
+namespace {
+
+/// The depth is known to the compiler, so that a byte's samples are taken out at once.
+template <int kDepth>
+void Unpack(const uint8_t* packed, size_t count, uint8_t* samples) {
+  constexpr size_t kPerByte = 8 / kDepth;
+  const auto sample = [](uint8_t byte, size_t j) {
+    return static_cast<uint8_t>((byte >> (8 - kDepth * (j + 1))) & ((1u << kDepth) - 1));
+  };
+  const size_t whole = count / kPerByte;
+  for (size_t i = 0; i < whole; ++i) {
+    for (size_t j = 0; j < kPerByte; ++j) samples[i * kPerByte + j] = sample(packed[i], j);
   }
+  for (size_t i = whole * kPerByte; i < count; ++i)
+    samples[i] = sample(packed[whole], i % kPerByte);
+}
+
+}  // namespace
+
+void UnpackBits(const uint8_t* packed, int depth, size_t count, uint8_t* samples) {
+  if (depth == 1) return Unpack<1>(packed, count, samples);
+  if (depth == 2) return Unpack<2>(packed, count, samples);
+  return Unpack<4>(packed, count, samples);
 }
 
 }  // namespace mmcpp::codec
