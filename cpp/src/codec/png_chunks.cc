@@ -68,8 +68,13 @@ bool IsValid(int depth, int color) {
   }
 }
 
-std::string Kept(Bytes text) {
-  if (text.size() > kMaxKeptText) return {};
+/// Texts that are read beyond their size.
+bool IsWanted(Bytes key) {
+  return Is(key, "Raw profile type exif") || Is(key, "XML:com.adobe.xmp");
+}
+
+std::string IfWanted(Bytes key, Bytes text) {
+  if (!IsWanted(key) || text.size() > kMaxKeptText) return {};
   return {text.begin(), text.end()};
 }
 
@@ -290,7 +295,7 @@ Status PngChunks::ReadText(const Chunk& chunk, Bytes data) {
   SplitAtZero(data, &key, &value);
   if (key.empty()) return Ok{};
   if (Is(key, "exif")) header_.exif = value;
-  return KeepText(chunk, key, value.size(), Kept(value));
+  return KeepText(chunk, key, value.size(), IfWanted(key, value));
 }
 
 Status PngChunks::ReadCompressedText(const Chunk& chunk, Bytes data) {
@@ -311,17 +316,19 @@ Status PngChunks::ReadInternationalText(const Chunk& chunk, Bytes data) {
   if (!SplitAtZero(From(rest, 2), &language, &rest) || !SplitAtZero(rest, &translated, &value)) {
     return Ok{};
   }
-  if (!compressed) return KeepText(chunk, key, value.size(), Kept(value));
+  if (!compressed) return KeepText(chunk, key, value.size(), IfWanted(key, value));
   if (!known_method) return Ok{};
   std::string text;
   MMCPP_ASSIGN(const size_t size, Inflate(chunk, key, value, &text));
   return KeepText(chunk, key, size, std::move(text));
 }
 
-/// The size of a compressed text, 0 if it is damaged. *text gets it if its key is one we read.
+/// The size of a compressed text, 0 if it is damaged. *text gets it if it is wanted.
 Result<size_t> PngChunks::Inflate(const Chunk& chunk, Bytes key, Bytes stream, std::string* text) {
-  const bool wanted = Is(key, "Raw profile type exif") || Is(key, "XML:com.adobe.xmp");
-  MMCPP_ASSIGN(const InflatedText result, InflateText(stream, wanted ? text : nullptr));
+  if (!texts_) {
+    MMCPP_ASSIGN(texts_, StreamInflater::Create());
+  }
+  const InflatedText result = InflateText(&*texts_, stream, IsWanted(key) ? text : nullptr);
   if (result.outcome == InflatedText::Outcome::kTooLarge) {
     return Broken(chunk, "inflates to more than 1 MiB");
   }

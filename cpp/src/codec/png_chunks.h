@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "codec/png_inflate.h"
 #include "mmcpp/span.h"
 #include "mmcpp/status.h"
 #include "mmcpp/tensor.h"
@@ -119,6 +120,7 @@ class PngChunks {
   bool has_data_ = false;
   bool animated_ = false;
   std::optional<uint32_t> frame_count_;  // of acTL
+  std::optional<StreamInflater> texts_;  // once there is a compressed one
   uint64_t text_bytes_ = 0;
   uint64_t inflated_bytes_ = 0;
 };

@@ -56,6 +56,8 @@ Result<StreamInflater> StreamInflater::Create() {
   return StreamInflater(std::move(state));
 }
 
+void StreamInflater::Reset() { inflateReset(&state_->stream); }
+
 StreamInflater::Progress StreamInflater::Inflate(Bytes input, uint8_t* out, size_t size) {
   z_stream& stream = state_->stream;
   const auto input_size = static_cast<uInt>(std::min<size_t>(input.size(), UINT_MAX));
@@ -73,8 +75,8 @@ StreamInflater::Progress StreamInflater::Inflate(Bytes input, uint8_t* out, size
   return progress;
 }
 
-Result<InflatedText> InflateText(Bytes stream, std::string* text) {
-  MMCPP_ASSIGN(StreamInflater inflater, StreamInflater::Create());
+InflatedText InflateText(StreamInflater* inflater, Bytes stream, std::string* text) {
+  inflater->Reset();
   std::array<uint8_t, 16384> piece;
   static_assert(kMaxTextBytes % sizeof piece == 0);
   InflatedText result;
@@ -83,7 +85,7 @@ Result<InflatedText> InflateText(Bytes stream, std::string* text) {
       if (!stream.empty()) result.outcome = InflatedText::Outcome::kTooLarge;
       break;
     }
-    const auto progress = inflater.Inflate(stream, piece.data(), piece.size());
+    const auto progress = inflater->Inflate(stream, piece.data(), piece.size());
     result.size += progress.produced;
     if (text != nullptr) text->append(piece.begin(), piece.begin() + progress.produced);
     if (progress.damaged) {

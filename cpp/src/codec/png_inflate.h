@@ -37,6 +37,8 @@ class StreamInflater {
     bool ended = false;    ///< the stream's end was seen, its checksum right
     bool damaged = false;  ///< nothing after this call counts
   };
+  /// Starts over with another stream.
+  void Reset();
   /// One call of zlib's inflate with room for `size` bytes, which must not be zero.
   Progress Inflate(Bytes input, uint8_t* out, size_t size);
 
@@ -54,6 +56,6 @@ struct InflatedText {
 
 /// Inflates up to 1 MiB (Pillow's PngImagePlugin.MAX_TEXT_CHUNK) in small pieces, appended to *text
 /// unless it is null.
-Result<InflatedText> InflateText(Bytes stream, std::string* text);
+InflatedText InflateText(StreamInflater* inflater, Bytes stream, std::string* text);
 
 }  // namespace mmcpp::codec

@@ -92,14 +92,18 @@ TEST(StreamInflater, SeesDamage) {
   EXPECT_TRUE(inflater.Inflate(test::Text("no zlib stream"), out.data(), 8).damaged);
 }
 
+InflatedText Inflate(Bytes stream, std::string* text = nullptr) {
+  StreamInflater inflater = StreamInflater::Create().value();
+  (void)InflateText(&inflater, test::Text("another one, damaged"), nullptr);
+  return InflateText(&inflater, stream, text);
+}
+
 TEST(InflateText, StopsAtOneMebibyte) {
   constexpr size_t kMebibyte = size_t{1} << 20;
-  const auto outcome = [](const ByteVector& stream) {
-    return InflateText(stream, nullptr).value().outcome;
-  };
+  const auto outcome = [](const ByteVector& stream) { return Inflate(stream).outcome; };
   EXPECT_EQ(outcome(ManyOfOneLetter(kMebibyte)), Outcome::kWhole);
   EXPECT_EQ(outcome(ManyOfOneLetter(kMebibyte + 1)), Outcome::kTooLarge);
-  const auto bomb = InflateText(ManyOfOneLetter(20 * kMebibyte), nullptr).value();
+  const auto bomb = Inflate(ManyOfOneLetter(20 * kMebibyte));
   EXPECT_EQ(bomb.outcome, Outcome::kTooLarge);
   EXPECT_EQ(bomb.size, kMebibyte);
 }
@@ -107,14 +111,14 @@ TEST(InflateText, StopsAtOneMebibyte) {
 TEST(InflateText, GivesTheTextAndOverlooksAMissingEnd) {
   std::string text;
   const ByteVector stream = ManyOfOneLetter(100000);
-  EXPECT_EQ(InflateText(stream, &text).value().size, 100000u);
+  EXPECT_EQ(Inflate(stream, &text).size, 100000u);
   EXPECT_EQ(text, std::string(100000, 'a'));
   text.clear();
-  const auto cut = InflateText({stream.data(), stream.size() - 5}, &text).value();
+  const auto cut = Inflate({stream.data(), stream.size() - 5}, &text);
   EXPECT_EQ(cut.outcome, Outcome::kWhole);
   EXPECT_EQ(text, std::string(100000, 'a'));
-  EXPECT_EQ(InflateText({}, nullptr).value().outcome, Outcome::kWhole);
-  EXPECT_EQ(InflateText(test::Text("junk"), nullptr).value().outcome, Outcome::kDamaged);
+  EXPECT_EQ(Inflate({}).outcome, Outcome::kWhole);
+  EXPECT_EQ(Inflate(test::Text("junk")).outcome, Outcome::kDamaged);
 }
 
 }  // namespace
