@@ -1,6 +1,8 @@
 // Gray and transparency to RGB8, to the bit as Pillow 13 does it.
 #include "codec/color.h"
 
+#include "simd/dispatch.h"
+
 namespace mmcpp::codec {
 namespace {
 
@@ -13,26 +15,16 @@ inline uint8_t DivideBy255(uint32_t x) {
 }  // namespace
 
 void RgbaRowToRgb(const uint8_t* rgba, size_t count, const DecodeOptions& options, uint8_t* rgb) {
+  const auto active = simd::ActiveKernels();
+  const simd::Kernels& kernels = active.ok() ? **active : simd::kScalarKernels;
   switch (options.alpha) {
     case AlphaMode::kDrop:
-      for (size_t i = 0; i < count; ++i, rgba += 4, rgb += 3) {
-        const uint8_t r = rgba[0], g = rgba[1], b = rgba[2];
-        rgb[0] = r;
-        rgb[1] = g;
-        rgb[2] = b;
-      }
-      return;
+      return kernels.drop_rgba8(rgba, count, rgb);
     case AlphaMode::kComposite:
     case AlphaMode::kPaste:
       // alpha_composite carries 7 more bits than paste does; over an opaque background the answers
       // are the same for every input.
-      for (size_t i = 0; i < count; ++i, rgba += 4, rgb += 3) {
-        const uint32_t alpha = rgba[3];
-        for (size_t c = 0; c < 3; ++c) {
-          rgb[c] = DivideBy255(rgba[c] * alpha + options.background[c] * (255 - alpha));
-        }
-      }
-      return;
+      return kernels.blend_rgba8(rgba, count, options.background.data(), rgb);
   }
 }
 

@@ -89,6 +89,11 @@ struct Kernels {
   /// row before the first. kPngRows rows at once cost least. dst overlaps neither src nor above.
   void (*png_unfilter)(size_t rows, size_t bytes, size_t pixel_bytes, const uint8_t* const* src,
                        const uint8_t* above, uint8_t* const* dst);
+
+  /// n RGBA8 pixels to RGB8: laid over `background` (three bytes), or without their alpha. Each
+  /// byte is (color * alpha + background * (255 - alpha)) / 255, rounded. rgb may be rgba.
+  void (*blend_rgba8)(const uint8_t* rgba, size_t n, const uint8_t* background, uint8_t* rgb);
+  void (*drop_rgba8)(const uint8_t* rgba, size_t n, uint8_t* rgb);
 };
 
 /// Rows that the horizontal kernel is best given at once.

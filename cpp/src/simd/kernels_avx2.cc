@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "simd/kernels.h"
+#include "simd/kernels_alpha.h"
 #include "simd/kernels_png.h"
 
 MMCPP_TARGET_BEGIN("avx2")
@@ -498,6 +499,8 @@ const Kernels kAvx2Kernels = {
     MapTo32,
     MapTo16,
     PngUnfilterAvx2,
+    BlendRgba8Avx2,
+    DropRgba8Avx2,
 };
 }  // namespace mmcpp::simd
 #endif

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "simd/kernels.h"
+#include "simd/kernels_alpha.h"
 #include "simd/kernels_png.h"
 
 MMCPP_TARGET_BEGIN("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vnni")
@@ -504,6 +505,8 @@ const Kernels kAvx512Kernels = {
     MapTo32,
     MapTo16,
     PngUnfilterAvx2,
+    BlendRgba8Avx2,
+    DropRgba8Avx2,
 };
 }  // namespace mmcpp::simd
 #endif

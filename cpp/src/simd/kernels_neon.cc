@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "simd/kernels.h"
+#include "simd/kernels_alpha.h"
 #include "simd/kernels_png.h"
 
 namespace mmcpp::simd {
@@ -351,6 +352,8 @@ const Kernels kNeonKernels = {
     MapTo32,
     MapTo16,
     PngUnfilterScalar,
+    BlendRgba8Neon,
+    DropRgba8Neon,
 };
 
 }  // namespace mmcpp::simd

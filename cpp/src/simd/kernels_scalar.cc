@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "simd/kernels.h"
+#include "simd/kernels_alpha.h"
 #include "simd/kernels_png.h"
 
 namespace mmcpp::simd {
@@ -85,7 +86,8 @@ void MapTo16(const ByteTable* table, const uint8_t* src, size_t n, size_t copies
 
 const Kernels kScalarKernels = {
     "scalar",           nullptr,   nullptr, nullptr, nullptr,           ResampleHorizontalRgb8,
-    ResampleVerticalU8, SplitRgb8, MapTo32, MapTo16, PngUnfilterScalar,
+    ResampleVerticalU8, SplitRgb8, MapTo32, MapTo16, PngUnfilterScalar, BlendRgba8Scalar,
+    DropRgba8Scalar,
 };
 
 }  // namespace mmcpp::simd
