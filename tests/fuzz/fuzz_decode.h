@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <vector>
 
 #include "mmcpp/image.h"
@@ -32,6 +33,32 @@ inline void CheckError(const Error& error) {
   for (char c : error.message) Require(c != '\n' && c != '\0', "a message is one line of text");
 }
 
+/// Into the caller's memory, and so row by row where the format allows it, comes the same picture
+/// or the same error.
+inline void CheckInto(Bytes encoded, const DecodeOptions& options, const ImageInfo& info,
+                      const Result<Image>& want) {
+  if (!want.ok() && want.error().code == ErrorCode::kLimitExceeded) return;  // no size to hold
+  const bool swapped = options.apply_orientation && info.orientation >= 5;
+  const int height = swapped ? info.width : info.height;
+  const int width = swapped ? info.height : info.width;
+  const size_t row_bytes = static_cast<size_t>(width) * 3 + 1;
+  std::vector<uint8_t> memory(static_cast<size_t>(height) * row_bytes, 0xa5);
+  const ImageSpan out = {memory.data(), height, width, row_bytes};
+  const Status status = DecodeImageInto(encoded, options, out);
+  Require(status.ok() == want.ok(), "both ways of decoding have one verdict");
+  if (!want.ok()) {
+    Require(
+        status.error().code == want.error().code && status.error().message == want.error().message,
+        "both ways of decoding fail alike");
+    return;
+  }
+  for (int y = 0; y < height; ++y) {
+    Require(std::memcmp(out.row(y), want->row(y), row_bytes - 1) == 0 &&
+                out.row(y)[row_bytes - 1] == 0xa5,
+            "both ways of decoding give the same pixels");
+  }
+}
+
 /// Reads the header, decodes with these options, and holds the two against each other.
 inline void CheckDecode(Bytes encoded, const DecodeOptions& options) {
   const auto info = ReadImageInfo(encoded);
@@ -43,6 +70,7 @@ inline void CheckDecode(Bytes encoded, const DecodeOptions& options) {
     CheckError(info.error());
   }
   const auto image = DecodeImage(encoded, options);
+  if (info.ok()) CheckInto(encoded, options, *info, image);
   if (!image.ok()) return CheckError(image.error());
   Require(info.ok(), "what can be decoded has a header");
   const bool swapped = options.apply_orientation && info->orientation >= 5;
