@@ -65,7 +65,7 @@ is one of those that `tests/python/test_hf_*.py` compare with the class, byte fo
 the same tests compare the expansion of prompts with its rule. torchvision's arithmetic is composed from torch's own
 operations, as torchvision's functions call them. Of Qwen2-VL to 3.5 `tests/python/test_hf_qwen2_vl.py` compares more.
 
-What is not given: `image_merge_sizes` of VideoLLaMA3, and `num_crops` of Gemma 3, which its processor drops.
+What is not given: `num_crops` of Gemma 3, which its processor drops.
 `mmcpp families` lists classes and model types. This page is written by `tests/golden/generate_families.py`.
 
 """

@@ -15,7 +15,7 @@ pytest.importorskip("torch", reason="the tables of cases need it")
 
 CASES = [
     *((f"test_hf_{module}", name) for module, names in {
-        "patch_grids": ("glm4v", "glm46v", "paddleocr_vl", "ernie4_5_vl", "dots_ocr"),
+        "patch_grids": ("glm4v", "glm46v", "paddleocr_vl", "ernie4_5_vl", "dots_ocr", "video_llama_3"),
         "fixed_size": ("clip", "llava", "dinov2", "siglip", "gemma3"),
         "internvl": ("internvl", "got_ocr2"),
         "pixtral": ("pixtral", "mistral3"),

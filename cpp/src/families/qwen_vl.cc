@@ -39,6 +39,7 @@ struct Config {
   transforms::BlockPatches patches;  ///< as written: blocks of merge_size, or of one patch
   PatchOrder order = PatchOrder::kBlock;
   bool plain_positions = false;
+  bool merge_sizes = false;  ///< the aux tensor image_merge_sizes too, as VideoLLaMA3 has it
   transforms::NormTable table;
 };
 
@@ -82,6 +83,7 @@ Result<Config> ReadConfig(SpecReader spec) {
                                           {"raster_4d", PatchOrder::kRaster4d}},
                                          PatchOrder::kBlock);
   config.patches.merge_size = config.order == PatchOrder::kBlock ? config.merge_size : 1;
+  config.merge_sizes = spec.BoolOr("image_merge_sizes", false);
   config.plain_positions =
       spec.EnumOr<bool>("positions", {{"mrope", false}, {"plain", true}}, false);
   if (spec.strict()) {
@@ -145,9 +147,14 @@ class QwenVl final : public Family {
   Result<std::vector<NamedTensor>> Aux(const ItemPlan& plan) const override {
     const GridThw grid = std::get<GridThw>(plan.geometry);
     const std::array<int64_t, 3> thw = {grid.t, grid.h, grid.w};
-    std::vector<NamedTensor> aux(1);
+    std::vector<NamedTensor> aux(config_.merge_sizes ? 2 : 1);
     aux[0].name = "image_grid_thw";
     MMCPP_ASSIGN(aux[0].tensor, Tensor::Of<int64_t>(thw, {3}));
+    if (config_.merge_sizes) {
+      const std::array<int64_t, 1> merge = {config_.merge_size};
+      aux[1].name = "image_merge_sizes";
+      MMCPP_ASSIGN(aux[1].tensor, Tensor::Of<int64_t>(merge, {}));
+    }
     return aux;
   }
 

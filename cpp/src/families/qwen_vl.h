@@ -14,7 +14,7 @@ namespace mmcpp::families {
 /// backend, or "pil"), pillow_generation (13 or 12, for "pil"), smart_resize ("transformers",
 /// "reference", "glm" or "paddleocr"), patch_order ("block", "raster" for rows of patches, or
 /// "raster_4d" with features [patches, 3 * temporal_patch_size, patch_size, patch_size]), positions
-/// ("mrope" or "plain") and those of ItemPrompt.
+/// ("mrope" or "plain"), image_merge_sizes (true: that tensor is made too) and those of ItemPrompt.
 Result<std::unique_ptr<const Family>> MakeQwenVl(SpecReader spec);
 
 }  // namespace mmcpp::families

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from mmcpp.families import CLIP, HALF
+from mmcpp.families import CLIP, HALF, Channels
 
 if TYPE_CHECKING:
     from mmcpp.spec import Checkpoint
@@ -30,6 +30,9 @@ class _Class(NamedTuple):
     temporal_patch_size: int = 2
     smart_resize: Literal["transformers", "glm", "paddleocr"] = "transformers"
     patch_order: Literal["block", "raster_4d"] = "block"
+    merge_size: int = 2
+    image_merge_sizes: bool = False
+    channels: Channels = CLIP
 
 
 CLASSES: Mapping[str, _Class] = {
@@ -38,6 +41,9 @@ CLASSES: Mapping[str, _Class] = {
     "Glm46VImageProcessor": _Class(112 * 112, 28 * 28 * 15000, smart_resize="glm"),
     "PaddleOCRVLImageProcessor": _Class(384 * 384, 1536 * 1536, 1, "paddleocr", "raster_4d"),
     "Ernie4_5_VLMoeImageProcessor": _Class(56 * 56, 28 * 28 * 6177, 1),
+    "VideoLlama3ImageProcessor": _Class(
+        56 * 56, 28 * 28 * 1280, 1, merge_size=1, image_merge_sizes=True, channels=HALF
+    ),
 }
 """The image processor classes of transformers, without the suffix of their backend."""
 
@@ -53,6 +59,7 @@ MODEL_TYPES: Mapping[str, int] = {
     "glm46v": 151343,
     "glm_ocr": 59280,
     "paddleocr_vl": 100295,
+    "video_llama_3": 151655,
 }
 """``model_type`` of the checkpoints whose prompts and positions follow this family, and the image
 token that transformers' configuration class takes where config.json names none."""
@@ -86,6 +93,8 @@ class QwenVLSpec:
     patch_order: Literal["block", "raster", "raster_4d"] = "block"
     """Patches by merge blocks, or row by row; ``"raster_4d"`` gives each its sides."""
     positions: Literal["mrope", "plain"] = "mrope"
+    image_merge_sizes: bool = False
+    """Whether that tensor is made too."""
     family: Literal["qwen_vl"] = "qwen_vl"
 
 
@@ -117,14 +126,16 @@ def read_spec(checkpoint: Checkpoint) -> dict[str, Any]:
     spec = QwenVLSpec(
         image_token_id=checkpoint.image_token(MODEL_TYPES),
         patch_size=config.integer("patch_size", 14),
-        merge_size=config.integer("merge_size", 2),
+        merge_size=config.integer("merge_size", defaults.merge_size),
         temporal_patch_size=config.integer("temporal_patch_size", defaults.temporal_patch_size),
         min_pixels=min_pixels,
         max_pixels=max_pixels,
-        image_mean=config.channels("image_mean", _CLIP_MEAN),
-        image_std=config.channels("image_std", _CLIP_STD),
+        image_mean=config.channels("image_mean", defaults.channels[0]),
+        image_std=config.channels("image_std", defaults.channels[1]),
         smart_resize=defaults.smart_resize,
         patch_order=defaults.patch_order,
+        positions="plain" if checkpoint.model.text("model_type") == "video_llama_3" else "mrope",
+        image_merge_sizes=defaults.image_merge_sizes,
     )
     return {**dataclasses.asdict(spec), **checkpoint.arithmetic}
 

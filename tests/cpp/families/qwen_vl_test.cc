@@ -178,6 +178,18 @@ TEST(QwenVl, AuxIsTheGrid) {
   EXPECT_EQ(std::vector<int64_t>(grid.begin(), grid.end()), (std::vector<int64_t>{1, 34, 46}));
 }
 
+TEST(QwenVl, AuxOfVideoLlama3) {
+  nlohmann::json spec = test::QwenVlSpec();
+  spec["image_merge_sizes"] = true;
+  const auto family = Make(spec);
+  const auto aux = family->Aux(*family->PlanItem(480, 640));
+  ASSERT_TRUE(aux.ok());
+  ASSERT_EQ(aux->size(), 2u);
+  EXPECT_EQ((*aux)[1].name, "image_merge_sizes");
+  EXPECT_TRUE((*aux)[1].tensor.shape().empty());
+  EXPECT_EQ((*aux)[1].tensor.As<int64_t>()[0], 2);
+}
+
 void ExpectRefused(const char* key, const nlohmann::json& value, const std::string& message) {
   nlohmann::json spec = test::QwenVlSpec();
   spec[key] = value;
