@@ -82,16 +82,24 @@ void BindDriver(py::module_& m) {
       "process_items",
       [](const FamilyHolder& family, const py::sequence& media, const std::string& dtype,
          const std::string& profile, const py::object& decode_limits,
-         const py::object& request_limits) -> py::tuple {
+         const py::object& request_limits, const py::object& out) -> py::tuple {
         const BorrowedMedia borrowed(media);
         const ProcessOptions options = ToOptions(dtype, profile, decode_limits, request_limits);
+        if (!out.is_none()) {
+          BorrowedOutput output(out, NumpyType(options.dtype));
+          const TensorView view = {output.data(), options.dtype, output.shape()};
+          std::vector<OutputItem> items = CallNoGil(
+              [&] { return ProcessItemsInto(*family.family, borrowed.sources(), options, view); });
+          return py::make_tuple(output.array(), ToList(std::move(items), false));
+        }
         ItemBatch batch =
             CallNoGil([&] { return ProcessItems(*family.family, borrowed.sources(), options); });
         return py::make_tuple(ToArray(std::move(batch.features)),
                               ToList(std::move(batch.items), false));
       },
       py::arg("family"), py::arg("media"), py::arg("dtype"), py::arg("profile"),
-      py::arg("decode_limits"), py::arg("request_limits"), "(packed features, one dict per item).");
+      py::arg("decode_limits"), py::arg("request_limits"), py::arg("out") = py::none(),
+      "(packed features, in `out` if that is not None, one dict per item).");
   m.def(
       "process",
       [](const FamilyHolder& family, const py::array_t<int64_t, py::array::c_style>& input_ids,

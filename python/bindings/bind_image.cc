@@ -32,13 +32,18 @@ py::dict ToDict(const ImageInfo& info) {
 void BindImage(py::module_& m) {
   m.def(
       "decode_image",
-      [](const py::object& data, const std::string& profile,
-         const py::object& limits) -> py::array {
+      [](const py::object& data, const std::string& profile, const py::object& limits,
+         const py::object& out) -> py::array {
         const BorrowedBytes bytes(data);
         const DecodeOptions options = ToDecodeOptions(profile, limits);
-        return ToArray(CallNoGil([&] { return DecodeImage(bytes.bytes(), options); }));
+        BorrowedOutput output(out, py::dtype("uint8"));
+        if (!output) return ToArray(CallNoGil([&] { return DecodeImage(bytes.bytes(), options); }));
+        const ImageSpan span = output.image();
+        CallNoGil([&] { return DecodeImageInto(bytes.bytes(), options, span); });
+        return output.array();
       },
-      py::arg("data"), py::arg("profile"), py::arg("limits"), "uint8 [height, width, 3].");
+      py::arg("data"), py::arg("profile"), py::arg("limits"), py::arg("out") = py::none(),
+      "uint8 [height, width, 3]; `out`, if that is not None.");
   m.def(
       "image_info",
       [](const py::object& data) -> py::dict {
@@ -49,14 +54,27 @@ void BindImage(py::module_& m) {
   m.def(
       "resize",
       [](const py::object& image, int height, int width, const std::string& filter,
-         const std::string& convention) -> py::array {
+         const std::string& convention, const py::object& out) -> py::array {
         const BorrowedImage source(image);
         const Filter how = Unwrap(FilterFromName(filter));
         const Convention whose = Unwrap(ConventionFromName(convention));
-        return ToArray(CallNoGil([&] { return Resize(source.view(), height, width, how, whose); }));
+        BorrowedOutput output(out, py::dtype("uint8"));
+        if (!output) {
+          return ToArray(
+              CallNoGil([&] { return Resize(source.view(), height, width, how, whose); }));
+        }
+        const ImageSpan span = output.image();
+        if (span.height != height || span.width != width) {
+          throw py::value_error("out: expected shape (" + std::to_string(height) + ", " +
+                                std::to_string(width) + ", 3), got " +
+                                std::string(py::str(output.array().attr("shape"))));
+        }
+        CallNoGil([&] { return ResizeInto(source.view(), span, how, whose); });
+        return output.array();
       },
       py::arg("image"), py::arg("height"), py::arg("width"), py::arg("filter"),
-      py::arg("convention"), "uint8 [height, width, 3].");
+      py::arg("convention"), py::arg("out") = py::none(),
+      "uint8 [height, width, 3]; `out`, if that is not None.");
   m.def(
       "default_decode_limits",
       []() -> py::tuple {

@@ -42,26 +42,6 @@ py::array Adopt(std::unique_ptr<Owner> owner, const void* data, const py::dtype&
   return py::array(dtype, std::vector<py::ssize_t>(shape.begin(), shape.end()), data, base);
 }
 
-py::dtype NumpyType(DType dtype) {
-  switch (dtype) {
-    case DType::kU8:
-      return py::dtype("uint8");
-    case DType::kI32:
-      return py::dtype("int32");
-    case DType::kI64:
-      return py::dtype("int64");
-    case DType::kF32:
-      return py::dtype("float32");
-    case DType::kF16:
-      return py::dtype("float16");
-    case DType::kBf16:
-      return py::dtype("uint16");
-    case DType::kBool:
-      break;
-  }
-  return py::dtype("bool");
-}
-
 std::string OfItem(int item) {
   return item < 0 ? std::string() : "image " + std::to_string(item) + ": ";
 }
@@ -122,6 +102,56 @@ BorrowedImage::BorrowedImage(const py::handle& object, int item) {
   }
   view_ = {static_cast<const uint8_t*>(array_.data()), static_cast<int>(array_.shape(0)),
            static_cast<int>(array_.shape(1)), static_cast<size_t>(array_.shape(1)) * 3};
+}
+
+py::dtype NumpyType(DType dtype) {
+  switch (dtype) {
+    case DType::kU8:
+      return py::dtype("uint8");
+    case DType::kI32:
+      return py::dtype("int32");
+    case DType::kI64:
+      return py::dtype("int64");
+    case DType::kF32:
+      return py::dtype("float32");
+    case DType::kF16:
+      return py::dtype("float16");
+    case DType::kBf16:
+      return py::dtype("uint16");
+    case DType::kBool:
+      break;
+  }
+  return py::dtype("bool");
+}
+
+BorrowedOutput::BorrowedOutput(const py::handle& object, const py::dtype& dtype) {
+  if (object.is_none()) return;
+  const std::string wanted = py::str(static_cast<const py::object&>(dtype));
+  if (!py::isinstance<py::array>(object)) {
+    throw py::type_error("out: expected a " + wanted + " array, got " +
+                         std::string(Py_TYPE(object.ptr())->tp_name));
+  }
+  py::array array = py::reinterpret_borrow<py::array>(object);
+  if (!array.dtype().equal(dtype)) {
+    throw py::type_error("out: expected a " + wanted + " array, got dtype " +
+                         std::string(py::str(static_cast<py::object>(array.dtype()))));
+  }
+  if (!array.writeable()) throw py::value_error("out: the array is read-only");
+  if ((array.flags() & py::array::c_style) == 0) {
+    throw py::value_error("out: the array is not C-contiguous");
+  }
+  shape_.assign(array.shape(), array.shape() + array.ndim());
+  array_ = std::move(array);
+}
+
+ImageSpan BorrowedOutput::image() {
+  constexpr int64_t kMaxSide = INT32_MAX;
+  if (shape_.size() != 3 || shape_[2] != 3 || shape_[0] > kMaxSide || shape_[1] > kMaxSide) {
+    throw py::value_error("out: expected shape [height, width, 3], got " +
+                          std::string(py::str(array_->attr("shape"))));
+  }
+  return {static_cast<uint8_t*>(data()), static_cast<int>(shape_[0]), static_cast<int>(shape_[1]),
+          static_cast<size_t>(shape_[1]) * 3};
 }
 
 py::array ToArray(Buffer buffer, const py::dtype& dtype, const std::vector<int64_t>& shape) {

@@ -7,6 +7,7 @@
 #include <pybind11/numpy.h>
 
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -72,6 +73,26 @@ class BorrowedImage {
   py::array array_;  // keeps the memory alive
   ImageView view_;
 };
+
+/// The caller's array for a result, or None. TypeError for another object or dtype, ValueError for
+/// an array that is read-only or not in C order.
+class BorrowedOutput {
+ public:
+  BorrowedOutput(const py::handle& object, const py::dtype& dtype);
+  explicit operator bool() const { return array_.has_value(); }
+  void* data() { return array_->mutable_data(); }
+  Span<const int64_t> shape() const { return shape_; }
+  const py::array& array() const { return *array_; }
+  /// Of a uint8 array [height, width, 3]; ValueError for another shape.
+  ImageSpan image();
+
+ private:
+  std::optional<py::array> array_;
+  std::vector<int64_t> shape_;
+};
+
+/// numpy's name of a feature's element type; uint16 for bfloat16.
+py::dtype NumpyType(DType dtype);
 
 /// An array that owns `buffer`; no copy.
 py::array ToArray(Buffer buffer, const py::dtype& dtype, const std::vector<int64_t>& shape);

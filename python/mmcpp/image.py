@@ -48,6 +48,7 @@ def decode_image(
     *,
     profile: Profile = "pillow",
     limits: DecodeLimits | None = None,
+    out: npt.NDArray[np.uint8] | None = None,
 ) -> npt.NDArray[np.uint8]:
     """Decode a JPEG, PNG, WebP, GIF (first frame) or BMP, told apart by content, to RGB.
 
@@ -67,16 +68,21 @@ def decode_image(
         profile: whose rules decide on alpha, depth and orientation. With ``"pillow"`` the pixels
             equal Pillow 13's ``Image.open(f).convert("RGB")`` byte for byte.
         limits: what the picture may cost; ``DecodeLimits()`` by default.
+        out: where to write the pixels: a ``uint8`` array ``[height, width, 3]``, C-contiguous, of
+            the picture's size (``image_info`` gives it; turned, where the profile turns). After an
+            error its contents are unspecified.
 
     Returns:
-        A ``uint8`` array ``[height, width, 3]``.
+        A ``uint8`` array ``[height, width, 3]``: ``out``, or a new one, aligned to 64 bytes.
 
     Raises:
         DecodeError: damaged, cut short, or no picture.
         UnsupportedError: another format, which the message names.
         LimitError: over a limit.
-        ValueError: no bytes, or an unknown profile.
-        TypeError: ``data`` is neither bytes nor a path, ``profile`` no str, or ``limits`` no DecodeLimits.
+        ValueError: no bytes, an unknown profile, or an ``out`` that is read-only, not in C order or
+            of another size.
+        TypeError: ``data`` is neither bytes nor a path, ``profile`` no str, ``limits`` no DecodeLimits,
+            or ``out`` no ``uint8`` array.
         OSError: the file cannot be read.
 
     >>> import mmcpp
@@ -85,7 +91,7 @@ def decode_image(
     ...
     mmcpp.DecodeError: ...
     """
-    return _mmcpp.decode_image(_encoded(data), text("profile", profile), values(limits, DecodeLimits))
+    return _mmcpp.decode_image(_encoded(data), text("profile", profile), values(limits, DecodeLimits), out)
 
 
 def image_info(data: BytesLike | os.PathLike[str]) -> ImageInfo:
@@ -111,6 +117,7 @@ def resize(
     *,
     filter: Filter = "bicubic",
     convention: Convention = "pillow",
+    out: npt.NDArray[np.uint8] | None = None,
 ) -> npt.NDArray[np.uint8]:
     """Resample a picture, bit for bit as a named reference does it.
 
@@ -122,14 +129,18 @@ def resize(
         convention: ``"pillow"``: Pillow 13.0.0 ``Image.resize``; ``"pillow12"``: Pillow up to
             12.2.0, which always resamples rows first; ``"aten_u8"``: torch 2.13.0
             ``interpolate(uint8, antialias=True)`` on a CPU.
+        out: where to write the result: a ``uint8`` array ``[height, width, 3]``, C-contiguous, that
+            does not overlap ``image``.
 
     Returns:
-        A new ``uint8`` array ``[height, width, 3]``; a copy where the size stays.
+        A ``uint8`` array ``[height, width, 3]``: ``out``, or a new one, aligned to 64 bytes; a copy
+        where the size stays.
 
     Raises:
         TypeError: not a ``uint8`` array, or a size that is no integer.
         ValueError: another shape, an empty picture or result, memory that is not in C order, an
-            unknown filter or convention, or a filter that the convention does not have.
+            unknown filter or convention, a filter that the convention does not have, or an ``out``
+            that is read-only or overlaps.
         LimitError: a result too large.
 
     >>> import numpy as np
@@ -137,7 +148,7 @@ def resize(
     (2, 3, 3)
     """
     filter_name, convention_name = text("filter", filter), text("convention", convention)
-    return _mmcpp.resize(image, side("height", height), side("width", width), filter_name, convention_name)
+    return _mmcpp.resize(image, side("height", height), side("width", width), filter_name, convention_name, out)
 
 
 def side(name: str, value: int) -> int:

@@ -254,6 +254,7 @@ class ImageProcessor(_Configured):
         *,
         dtype: DType = "float32",
         return_tensors: Literal["np", "pt"] = "np",
+        out: npt.NDArray[Any] | None = None,
     ) -> dict[str, Any]:
         """Give the tensors that the checkpoint's Hugging Face image processor gives.
 
@@ -266,6 +267,10 @@ class ImageProcessor(_Configured):
             return_tensors: ``"np"`` for numpy, ``"pt"`` for torch; neither copies. As numpy has no
                 bfloat16, ``dtype="bfloat16"`` gives ``uint16`` arrays of the bits there, and
                 ``torch.bfloat16`` tensors with ``"pt"``.
+            out: where to write the feature, in pinned or shared memory, say: an array of its shape
+                (``plan`` gives it, the shapes of several pictures added up along axis 0) and type
+                (``uint16`` for ``"bfloat16"``), C-contiguous. The feature of the result is this
+                memory. After an error its contents are unspecified.
 
         Returns:
             For ``qwen_vl``: ``pixel_values`` ``[patches of all pictures, 3 *
@@ -276,24 +281,32 @@ class ImageProcessor(_Configured):
             DecodeError, UnsupportedError, LimitError: a picture cannot be used; ``item`` says
                 which, the lowest index if there are several.
             ValueError: no pictures, an array of another shape or not in C order, a size that the
-                family refuses, an unknown dtype.
-            TypeError: something that is no picture.
+                family refuses, an unknown dtype, an ``out`` of another shape, read-only or not in C
+                order.
+            TypeError: something that is no picture, or an ``out`` that is no array of that type.
             OSError: a file cannot be read.
         """
         if return_tensors not in ("np", "pt"):
             raise ValueError(f'return_tensors: expected "np" or "pt", got {return_tensors!r}')
-        batch = self.process_items(images, dtype=dtype)
+        batch = self.process_items(images, dtype=dtype, out=out)
         tensors = {self._family.feature_name: batch.features}
         for name in batch.items[0].aux:
             tensors[name] = np.stack([item.aux[name] for item in batch.items])
         return tensors if return_tensors == "np" else _to_torch(tensors, dtype)
 
-    def process_items(self, images: ImageInput | Sequence[ImageInput], *, dtype: DType = "float32") -> ItemBatch:
+    def process_items(
+        self,
+        images: ImageInput | Sequence[ImageInput],
+        *,
+        dtype: DType = "float32",
+        out: npt.NDArray[Any] | None = None,
+    ) -> ItemBatch:
         """Give the features with what is known of each picture: plan, hash, header, times.
 
         Args:
             images: as for a call.
             dtype: as for a call.
+            out: as for a call.
 
         Raises:
             The errors of a call.
@@ -305,6 +318,7 @@ class ImageProcessor(_Configured):
             self._profile,
             self._decode_limits,
             _NO_LIMITS,
+            out,
         )
         return ItemBatch(features, [_item(fields) for fields in items])
 

@@ -230,3 +230,52 @@ def test_resize_takes_numpy_integers_and_refuses_unknown_names():
         mmcpp.resize(noise(4, 5), 2, 2, convention="opencv")
     with pytest.raises(ValueError):
         mmcpp.resize(noise(4, 5), 2, 2, filter="hamming", convention="aten_u8")
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_decode_into_an_array_of_the_caller(name):
+    data = FORMATS[name](smooth(37, 53))
+    out = np.full((39, 53, 3), 77, np.uint8)
+    given = out[1:-1]
+    pixels = mmcpp.decode_image(data, out=given)
+    assert pixels is given
+    np.testing.assert_array_equal(pixels, mmcpp.decode_image(data))
+    assert (out[[0, -1]] == 77).all()
+
+
+def read_only(array: np.ndarray) -> np.ndarray:
+    array.flags.writeable = False
+    return array
+
+
+WRONG_OUTPUTS = [
+    (TypeError, [[1, 2, 3]], "expected a uint8 array, got list"),
+    (TypeError, np.zeros((5, 4, 3), np.float32), "got dtype float32"),
+    (ValueError, read_only(np.zeros((5, 4, 3), np.uint8)), "read-only"),
+    (ValueError, np.zeros((5, 8, 3), np.uint8)[:, ::2], "not C-contiguous"),
+    (ValueError, np.zeros((5, 4), np.uint8), r"expected shape \[height, width, 3\]"),
+    (ValueError, np.zeros((5, 4, 4), np.uint8), r"expected shape \[height, width, 3\]"),
+    (ValueError, np.zeros((4, 5, 3), np.uint8), r"4x5|\(5, 4, 3\)"),
+]
+
+
+@pytest.mark.parametrize(("error", "out", "message"), WRONG_OUTPUTS)
+def test_outputs_that_do_not_fit(error, out, message):
+    data = encode(noise(5, 4))
+    with pytest.raises(error, match=message):
+        mmcpp.decode_image(data, out=out)
+    with pytest.raises(error, match=message):
+        mmcpp.resize(noise(9, 9), 5, 4, out=out)
+
+
+def test_resize_into_an_array_of_the_caller():
+    image, out = noise(30, 40), np.empty((11, 50, 3), np.uint8)
+    assert mmcpp.resize(image, 11, 50, filter="lanczos", out=out) is out
+    np.testing.assert_array_equal(out, mmcpp.resize(image, 11, 50, filter="lanczos"))
+    with pytest.raises(ValueError, match="overlaps"):
+        mmcpp.resize(image, 20, 40, out=image[:20])
+
+
+def test_new_arrays_are_aligned():
+    for array in (mmcpp.decode_image(encode(noise(5, 4))), mmcpp.resize(noise(5, 4), 3, 7)):
+        assert array.ctypes.data % 64 == 0

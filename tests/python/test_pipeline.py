@@ -106,6 +106,29 @@ def test_features_own_the_core_memory(processor):
     assert type(features.base).__name__ == "PyCapsule"
 
 
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16", "uint8"])
+def test_features_in_memory_of_the_caller(processor, dtype):
+    pictures = [encode(smooth(300, 470)), smooth(100, 76)]
+    want = processor(pictures, dtype=dtype)
+    memory = np.zeros((want["pixel_values"].shape[0] + 2, 1176), want["pixel_values"].dtype)
+    out = memory[1:-1]
+    inputs = processor(pictures, dtype=dtype, out=out)
+    assert inputs["pixel_values"] is out
+    np.testing.assert_array_equal(out, want["pixel_values"])
+    np.testing.assert_array_equal(inputs["image_grid_thw"], want["image_grid_thw"])
+    assert not memory[[0, -1]].any()
+    for error, wrong, message in [
+        (TypeError, out.astype(np.int32), "got dtype int32"),
+        (TypeError, "somewhere", "got str"),
+        (ValueError, out[:-1], "of shape"),
+        (ValueError, out.reshape(-1), "of shape"),
+        (ValueError, memory[::2], "not C-contiguous"),
+        (ValueError, np.frombuffer(out.tobytes(), out.dtype).reshape(out.shape), "read-only"),
+    ]:
+        with pytest.raises(error, match=message):
+            processor(pictures, dtype=dtype, out=wrong)
+
+
 def test_items_tell_what_is_known_of_a_picture(processor):
     data = encode(smooth(100, 76), "JPEG")
     batch = processor.process_items([data, smooth(56, 84)])
