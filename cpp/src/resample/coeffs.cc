@@ -29,7 +29,7 @@ double Hamming(double x) {
   if (x == 0.0) return 1.0;
   if (x >= 1.0) return 0.0;
   x *= kPi;
-  return std::sin(x) / x * (0.54 + 0.46 * std::cos(x));
+  return std::sin(x) / x * (0.54f + 0.46f * std::cos(x));  // single precision in Pillow too
 }
 
 double Bicubic(double x) {
