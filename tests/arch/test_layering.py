@@ -30,7 +30,7 @@ THIRD_PARTY = {
     "webp/*": "cpp/src/codec/*.cc",
     "libdeflate.h": "cpp/src/codec/*.cc",
     "zlib.h": "cpp/src/codec/*.cc",
-    "blake3.h": "cpp/src/hash/*.cc",
+    "blake3.h": "cpp/src/hash/*",
     "nlohmann/*": "cpp/src/families/*",
     "curl/*": "cpp/src/fetch/*",
     "oneapi/*": "cpp/src/par/par_tbb.cc",

@@ -1,6 +1,5 @@
 // Content identity: BLAKE3 through the official C code.
-#include <blake3.h>
-
+#include "hash/blake3_hasher.h"
 #include "mmcpp/hash.h"
 
 namespace mmcpp {
@@ -12,7 +11,7 @@ std::array<uint8_t, 32> ContentDigest(Bytes bytes) noexcept {
 std::array<uint8_t, 32> ContentDigest(Span<const Bytes> parts) noexcept {
   static_assert(BLAKE3_OUT_LEN == 32);
   blake3_hasher hasher;
-  blake3_hasher_init(&hasher);
+  StartHash(&hasher);
   for (const Bytes& part : parts) blake3_hasher_update(&hasher, part.data(), part.size());
   std::array<uint8_t, 32> digest;
   blake3_hasher_finalize(&hasher, digest.data(), digest.size());

@@ -1,6 +1,5 @@
 // Content identity of pixels that a caller decoded.
-#include <blake3.h>
-
+#include "hash/blake3_hasher.h"
 #include "mmcpp/hash.h"
 
 namespace mmcpp {
@@ -18,7 +17,7 @@ uint64_t PixelHash(const ImageView& image) noexcept {
   StoreLittleEndian(static_cast<uint32_t>(image.width), header + 8);
   const size_t row = static_cast<size_t>(image.width) * 3;
   blake3_hasher hasher;
-  blake3_hasher_init(&hasher);
+  StartHash(&hasher);
   blake3_hasher_update(&hasher, header, sizeof header);
   if (image.row_bytes == row) {
     // One call over everything lets BLAKE3 use its widest kernel.
