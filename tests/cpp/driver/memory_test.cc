@@ -65,7 +65,9 @@ void* CountAligned(void* memory, size_t size) {
 
 }  // namespace
 
-// glibc's own names of what is counted here.
+// glibc's own names of what is counted here. Hidden, as the build has them, they would not be seen
+// by the libraries: libstdc++ 14 aligns by posix_memalign.
+#pragma GCC visibility push(default)
 extern "C" {
 void* __libc_malloc(size_t);
 void* __libc_calloc(size_t, size_t);
@@ -92,6 +94,7 @@ void free(void* memory) {
   __libc_free(memory);
 }
 }
+#pragma GCC visibility pop
 
 namespace mmcpp {
 namespace {
