@@ -40,6 +40,32 @@ TEST(LlavaNext, PlansTilesAndTokens) {
   EXPECT_EQ((*aux)[0].tensor.As<int64_t>()[1], 640);
 }
 
+// LLaVA-OneVision's checkpoints; counts of LlavaOnevisionProcessor in transformers 5.24. The last
+// three round up from less than a ten-millionth under a whole number.
+TEST(LlavaNext, PooledAndRoundedCounts) {
+  Ids2 resolutions;
+  for (int64_t height = 384; height <= 2304; height += 384) {
+    for (int64_t width = 384; width <= 2304; width += 384) resolutions.push_back({height, width});
+  }
+  nlohmann::json spec = Spec();
+  spec.update({{"tile_size", 384},
+               {"image_grid_pinpoints", resolutions},
+               {"tile_tokens", 27},
+               {"base_tokens", 729},
+               {"anyres_max", 9}});
+  const auto family = FamilyFromSpec(spec.dump());
+  ASSERT_TRUE(family.ok()) << family.error().message;
+  const struct {
+    int height, width;
+    uint64_t tokens;
+  } cases[] = {{916, 1902, 7281}, {690, 2153, 7164},  {710, 2077, 7262},
+               {1476, 820, 7425}, {1875, 1750, 7286}, {1872, 1456, 7281}};
+  for (const auto& c : cases) {
+    EXPECT_EQ((*family)->PlanItem(c.height, c.width)->tokens, c.tokens)
+        << c.height << "x" << c.width;
+  }
+}
+
 TEST(LlavaNext, Refusals) {
   const auto message = [](const char* key, const nlohmann::json& value) {
     nlohmann::json spec = Spec();

@@ -12,9 +12,11 @@ TEST(ClosestRatioGrid, EqualsTransformers) {
   const struct {
     int height, width, min_tiles, max_tiles, rows, columns;
   } cases[] = {
-      {480, 640, 1, 12, 3, 4},   {100, 100, 1, 12, 1, 1}, {900, 900, 1, 12, 2, 2},
+      {480, 640, 1, 12, 3, 4},   {100, 100, 1, 12, 1, 1},  {900, 900, 1, 12, 2, 2},
       {2000, 2000, 1, 12, 3, 3},  // while it has more than half of the grid's pixels
-      {1, 60, 1, 12, 1, 12},     {60, 1, 1, 6, 6, 1},     {300, 200, 2, 6, 3, 2},
+      {1, 60, 1, 12, 1, 12},     {60, 1, 1, 6, 6, 1},      {300, 200, 2, 6, 3, 2},
+      {633, 633, 1, 12, 1, 1},   {634, 634, 1, 12, 2, 2},  {950, 950, 1, 12, 2, 2},
+      {951, 951, 1, 12, 3, 3},   {634, 1266, 1, 12, 1, 2}, {634, 1268, 1, 12, 2, 4},
   };
   for (const auto& c : cases) {
     const auto grid = ClosestRatioGrid(c.height, c.width, {448, 448}, c.min_tiles, c.max_tiles);
