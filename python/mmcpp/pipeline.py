@@ -60,7 +60,7 @@ class ItemTimes:
     process_ms: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # arrays have no one answer to ==
 class Item:
     """One picture of a result."""
 
@@ -76,7 +76,7 @@ class Item:
     times: ItemTimes
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # arrays have no one answer to ==
 class ItemBatch:
     """The pictures of an ``ImageProcessor`` call."""
 
@@ -93,7 +93,7 @@ class ResponseTimes:
     positions_ms: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # arrays have no one answer to ==
 class Response:
     """What a request becomes."""
 
@@ -273,9 +273,19 @@ class ImageProcessor(_Configured):
                 memory. After an error its contents are unspecified.
 
         Returns:
-            For ``qwen_vl``: ``pixel_values`` ``[patches of all pictures, 3 *
-            temporal_patch_size * patch_size**2]`` and ``image_grid_thw`` ``int64 [n, 3]``. Equal
-            byte for byte to transformers 5.24, in the arithmetic of the spec's ``resample``.
+            ``pixel_values`` of ``dtype`` and, of n pictures, what the family says beside it:
+
+            - ``qwen_vl``: ``[patches of all pictures, 3 * temporal_patch_size * patch_size**2]``;
+              ``image_grid_thw`` ``int64 [n, 3]``.
+            - ``fixed_size``: ``[n, 3, height, width]``.
+            - ``internvl``: ``[tiles of all pictures, 3, tile_height, tile_width]``; ``num_patches``
+              ``int64 [n]``.
+            - ``pixtral``: ``[n, 3, height, width]`` of the largest, zeros below and to the right;
+              ``image_sizes`` ``int64 [n, 2]``, height first.
+            - ``llava_next``: ``[n, tiles of the most, 3, tile_size, tile_size]``, zero tiles behind;
+              ``image_sizes`` ``int64 [n, 2]`` of the given pictures, height first.
+
+            Equal byte for byte to transformers 5.24, in the arithmetic of the spec's ``resample``.
 
         Raises:
             DecodeError, UnsupportedError, LimitError: a picture cannot be used; ``item`` says

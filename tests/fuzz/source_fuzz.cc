@@ -9,6 +9,7 @@
 #include "fetch/proxy.h"
 #include "fetch/url.h"
 #include "mmcpp/source.h"
+#include "support/base64_encode.h"
 
 namespace mmcpp::fuzz {
 namespace {
@@ -28,21 +29,6 @@ void CheckRefusal(const Error& error) {
   Require(error.code == ErrorCode::kBadSource || error.code == ErrorCode::kLimitExceeded);
 }
 
-std::string Encode(std::string_view bytes) {
-  static const char kSymbols[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string text;
-  for (size_t i = 0; i < bytes.size(); i += 3) {
-    uint32_t bits = 0;
-    for (size_t k = 0; k < 3; ++k) {
-      bits = bits << 8 | (i + k < bytes.size() ? static_cast<uint8_t>(bytes[i + k]) : 0u);
-    }
-    for (size_t k = 0; k < 4; ++k) {
-      text += i + k > bytes.size() ? '=' : kSymbols[bits >> (18 - 6 * k) & 63];
-    }
-  }
-  return text;
-}
-
 // Blanks wherever the fuzzer wants them, and perhaps no padding.
 std::string Disturb(std::string text, ByteReader* in) {
   if (in->Below(2) == 0) {
@@ -55,7 +41,7 @@ std::string Disturb(std::string text, ByteReader* in) {
 }
 
 void CheckRoundTrips(std::string_view bytes, ByteReader* in) {
-  const std::string text = Encode(bytes);
+  const std::string text = test::EncodeBase64(bytes);
   const SourceOptions exact{bytes.size(), false};
   Require(Equal(DecodeBase64Strict(text, bytes.size()), bytes));
   const std::string disturbed = Disturb(text, in);

@@ -144,6 +144,11 @@ def test_items_tell_what_is_known_of_a_picture(processor):
     assert other[0].content_hash != second.content_hash == other[1].content_hash
 
 
+def test_results_compare_by_identity(processor):
+    first, second = processor.process_items([smooth(56, 84)] * 2).items
+    assert first != second  # and no error that an array has several truths
+
+
 def test_counting_needs_no_pixels(processor):
     for size in ((1, 5), (100, 76), (480, 640), (1400, 700)):
         plan = processor.plan(*size)

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "support/base64_encode.h"
 #include "support/golden.h"
 
 namespace mmcpp {
@@ -22,21 +23,6 @@ std::string HexOf(const Buffer& buffer) {
     hex += {digits[buffer.data()[i] >> 4], digits[buffer.data()[i] & 15]};
   }
   return hex;
-}
-
-std::string Encode(const std::string& bytes) {
-  static const char kSymbols[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string text;
-  for (size_t i = 0; i < bytes.size(); i += 3) {
-    uint32_t bits = 0;
-    for (size_t k = 0; k < 3; ++k) {
-      bits = bits << 8 | (i + k < bytes.size() ? static_cast<uint8_t>(bytes[i + k]) : 0u);
-    }
-    for (size_t k = 0; k < 4; ++k) {
-      text += i + k > bytes.size() ? '=' : kSymbols[bits >> (18 - 6 * k) & 63];
-    }
-  }
-  return text;
 }
 
 std::string Noise(size_t size) {
@@ -63,8 +49,9 @@ TEST(Base64Exact, EqualsTheReferenceCrate) {
 }
 
 TEST(Base64Exact, LimitIsExactAndLooksAtNoSymbol) {
-  EXPECT_TRUE(DecodeBase64Exact(Encode(Noise(1000)), 1000).ok());
-  EXPECT_EQ(DecodeBase64Exact(Encode(Noise(1001)), 1000).error().code, ErrorCode::kLimitExceeded);
+  EXPECT_TRUE(DecodeBase64Exact(test::EncodeBase64(Noise(1000)), 1000).ok());
+  EXPECT_EQ(DecodeBase64Exact(test::EncodeBase64(Noise(1001)), 1000).error().code,
+            ErrorCode::kLimitExceeded);
   EXPECT_EQ(DecodeBase64Exact(std::string(4000, '!'), 1000).error().code,
             ErrorCode::kLimitExceeded);
 }
@@ -72,21 +59,22 @@ TEST(Base64Exact, LimitIsExactAndLooksAtNoSymbol) {
 TEST(Base64Lenient, RoundTripsEveryLength) {
   for (size_t size = 0; size < 200; ++size) {
     const std::string bytes = Noise(size);
-    auto result = DecodeBase64Lenient(Encode(bytes), {});
+    auto result = DecodeBase64Lenient(test::EncodeBase64(bytes), {});
     ASSERT_TRUE(result.ok()) << size;
     EXPECT_EQ(Text(*result), bytes);
     // Exactly at the limit, and one below.
-    EXPECT_TRUE(DecodeBase64Lenient(Encode(bytes), {size, false, false}).ok());
+    EXPECT_TRUE(DecodeBase64Lenient(test::EncodeBase64(bytes), {size, false, false}).ok());
     if (size > 0) {
-      EXPECT_EQ(DecodeBase64Lenient(Encode(bytes), {size - 1, false, false}).error().code,
-                ErrorCode::kLimitExceeded);
+      EXPECT_EQ(
+          DecodeBase64Lenient(test::EncodeBase64(bytes), {size - 1, false, false}).error().code,
+          ErrorCode::kLimitExceeded);
     }
   }
 }
 
 TEST(Base64Lenient, WhitespaceAnywhereChangesNothing) {
   const std::string bytes = Noise(300);
-  const std::string text = Encode(bytes);
+  const std::string text = test::EncodeBase64(bytes);
   for (const char* space : {" ", "\n", "\r\n", "\t", "\f", " \n \t"}) {
     for (size_t step : {1, 2, 3, 4, 5, 7, 76}) {
       std::string broken = space;
@@ -156,7 +144,7 @@ TEST(Base64Lenient, RefusesAndNeverSkips) {
     EXPECT_EQ(result.error().message, c.message);
   }
   // Every byte that is no symbol, at every place of a group.
-  const std::string text = Encode(Noise(12));
+  const std::string text = test::EncodeBase64(Noise(12));
   for (int c = 0; c < 256; ++c) {
     const bool symbol = std::isalnum(c) || c == '+' || c == '/';
     const bool space = c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f';
