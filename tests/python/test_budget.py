@@ -62,3 +62,19 @@ def test_an_item_that_no_step_can_take_is_refused() -> None:
     arguments = CASES["budgets"][0]["arguments"]
     with pytest.raises(LimitError, match=r"an item of 16384 tokens \(image\) in steps of 2048"):
         encoder_budget(**arguments, chunked_items=False)
+
+
+def test_prompts_of_a_step_are_counted_where_they_are_whole() -> None:
+    # The facts above are all bounded by something else. vLLM 0.33: a step of 250 tokens has two whole
+    # prompts with an item of 100, and as many spread ones as there are sequences.
+    limits: dict[str, Any] = {
+        "tokens_per_item": {"image": 100},
+        "limits": {"image": 2},
+        "max_model_len": 4096,
+        "max_num_batched_tokens": 250,
+        "max_num_seqs": 10,
+        "max_num_encoder_input_tokens": 10_000,
+        "encoder_cache_size": 10_000,
+    }
+    assert encoder_budget(**limits, chunked_prefill=False).items_per_batch == {"image": 4}
+    assert encoder_budget(**limits, chunked_prefill=True).items_per_batch == {"image": 20}
