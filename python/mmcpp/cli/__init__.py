@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 
 from mmcpp import __version__
-from mmcpp.cli import families, info, preprocess
+from mmcpp.cli import bench, count, families, info, inspect, preprocess
 
 __all__ = ["main"]
 
@@ -26,7 +26,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--version", action="version", version=f"mmcpp {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for module in (preprocess, families, info):
+    for module in (preprocess, inspect, count, bench, families, info):
         module.add_parser(commands)
     arguments = parser.parse_args(argv)
     try:

@@ -15,7 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-__all__ = ["printable", "progress", "show_table", "warn"]
+__all__ = ["printable", "progress", "show_grid", "show_table", "warn"]
 
 _T = TypeVar("_T")
 
@@ -33,13 +33,13 @@ def printable(text: str) -> str:
     return escaped.encode(encoding, "backslashreplace").decode(encoding)
 
 
-def progress(steps: Iterable[_T], total: int) -> Iterator[_T]:
+def progress(steps: Iterable[_T], total: int, what: str = "pictures") -> Iterator[_T]:
     """Pass ``steps`` on; draw a bar on stderr for more than one, if that is a terminal."""
     console = Console(stderr=True)
     if total <= 1 or not console.is_terminal:
         yield from steps
         return
-    columns = (TextColumn("pictures"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True) as bar:
         yield from bar.track(steps, total=total)
 
@@ -49,21 +49,36 @@ def show_table(records: Sequence[Mapping[str, Any]]) -> None:
 
     One line a picture, however long, but for a terminal that is too narrow: there each has a paragraph.
     """
-    console = Console()
-    if not console.is_terminal:
-        console = Console(width=100_000)
     rows = [_cells(record) for record in records]
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in rows[0]:
-        table.add_column(name, justify="right" if name == "tokens" or name.endswith(" ms") else "left")
-    for row in rows:
-        table.add_row(*map(Text, row.values()))
+    console = _console()
+    table = _table(rows, [name for name in rows[0] if name == "tokens" or name.endswith(" ms")])
     if console.measure(table, options=console.options.update(width=100_000)).maximum <= console.width:
         console.print(table)
         return
     for row in rows:
         console.print(Text(row.pop("picture"), style="bold"))
         console.print(Padding(Text(", ".join(f"{name} {value}" for name, value in row.items())), (0, 0, 0, 2)))
+
+
+def show_grid(rows: Sequence[Mapping[str, str]], numbers: Sequence[str]) -> None:
+    """Print rows with the same columns, those named in ``numbers`` to the right."""
+    console = _console()
+    console.print(_table(rows, numbers))
+
+
+def _console() -> Console:
+    """Give one whose lines are never cut where there is no terminal."""
+    console = Console()
+    return console if console.is_terminal else Console(width=100_000)
+
+
+def _table(rows: Sequence[Mapping[str, str]], numbers: Sequence[str]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in rows[0]:
+        table.add_column(Text(name), justify="right" if name in numbers else "left")
+    for row in rows:
+        table.add_row(*map(Text, row.values()))
+    return table
 
 
 def _cells(record: Mapping[str, Any]) -> dict[str, str]:

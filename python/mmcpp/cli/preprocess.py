@@ -15,10 +15,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from mmcpp.cli import seen, tensors
-from mmcpp.limits import DecodeLimits
+from mmcpp.cli import model, pictures, seen, tensors
 from mmcpp.pipeline import DType, ImageProcessor, Item
-from mmcpp.spec import preset_names, preset_spec
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
@@ -28,7 +26,6 @@ if TYPE_CHECKING:
 __all__ = ["add_parser", "run"]
 
 _DTYPES: dict[str, DType] = {"f32": "float32", "bf16": "bfloat16", "f16": "float16", "u8": "uint8"}
-_SUFFIXES = {".jpg", ".jpeg", ".jpe", ".jfif", ".mpo", ".png", ".apng", ".webp", ".gif", ".bmp", ".dib"}
 
 _EXAMPLES = """\
 examples:
@@ -59,9 +56,7 @@ def add_parser(commands: _SubParsersAction[argparse.ArgumentParser]) -> None:
         metavar="PICTURE",
         help="a JPEG, PNG, WebP, GIF or BMP file, or a folder, whose pictures are taken recursively",
     )
-    which = parser.add_mutually_exclusive_group(required=True)
-    which.add_argument("--family", choices=preset_names(), help="a well-known line of checkpoints")
-    which.add_argument("--config", type=Path, metavar="FOLDER", help="a checkpoint's folder with its JSON files")
+    model.add_arguments(parser, required=True)
     parser.add_argument(
         "--out",
         required=True,
@@ -70,18 +65,6 @@ def add_parser(commands: _SubParsersAction[argparse.ArgumentParser]) -> None:
         help="where the tensors go: FILE.safetensors or FILE.npz (.npz has bfloat16 as uint16 bits)",
     )
     parser.add_argument("--dtype", choices=sorted(_DTYPES), default="f32", help="of the feature (default: f32)")
-    parser.add_argument(
-        "--backend",
-        choices=("torchvision", "pil"),
-        help="whose arithmetic: of transformers' torchvision or PIL backend (default: the one that "
-        "--config names, else torchvision)",
-    )
-    parser.add_argument(
-        "--profile",
-        choices=("pillow", "hf", "vllm", "sglang"),
-        default="hf",
-        help="whose rules for transparency, 16 bits and orientation (default: hf)",
-    )
     parser.add_argument(
         "--show",
         type=Path,
@@ -118,7 +101,7 @@ def run(arguments: argparse.Namespace) -> int:
     processor = _processor(arguments)
     done: list[_Done] = []
     failed: list[dict[str, str]] = []
-    paths = list(_files(arguments.pictures, failed))
+    paths = list(pictures.find(arguments.pictures, failed))
     _spare(paths, arguments)
     for path, outcome in progress(_work(processor, paths, arguments), len(paths)):
         if isinstance(outcome, _Done):
@@ -145,31 +128,10 @@ def _processor(arguments: argparse.Namespace) -> ImageProcessor:
     for path in filter(None, (arguments.out, arguments.show)):
         if not path.parent.is_dir():
             fail(f"{path}: no such folder: {path.parent}")
-    try:
-        if arguments.config is not None:
-            processor = ImageProcessor.from_pretrained(
-                arguments.config, backend=arguments.backend, profile=arguments.profile
-            )
-            if arguments.show is not None and processor.family != "qwen_vl":
-                fail(f"--show: drawn of patches, of which {processor.family} has none")
-            return processor
-        spec = preset_spec(arguments.family, backend=arguments.backend or "torchvision")
-        return ImageProcessor.from_spec(spec, profile=arguments.profile)
-    except (OSError, ValueError) as error:
-        fail(str(error) if arguments.config is None else f"--config: {error}")
-        raise AssertionError from None  # usage_error does not return
-
-
-def _files(pictures: list[Path], failed: list[dict[str, str]]) -> Iterator[Path]:
-    """List the files, a folder's in the order of their names; notes folders without any."""
-    for path in pictures:
-        if not path.is_dir():
-            yield path
-            continue
-        found = sorted(p for p in path.rglob("*") if p.suffix.lower() in _SUFFIXES and p.is_file())
-        if not found:
-            failed.append({"picture": str(path), "error": "no pictures in this folder"})
-        yield from found
+    processor = model.processor(arguments)
+    if arguments.show is not None and not seen.is_drawn(processor):
+        fail(f"--show: not drawn for {processor.family}, whose feature has neither tiles nor known patches")
+    return processor
 
 
 def _spare(paths: list[Path], arguments: argparse.Namespace) -> None:
@@ -177,9 +139,9 @@ def _spare(paths: list[Path], arguments: argparse.Namespace) -> None:
     outputs = [arguments.out]
     if arguments.show is not None:
         outputs += [_numbered(arguments.show, number) for number in _numbers(paths)]
-    pictures = set(map(os.path.realpath, paths))
+    taken = set(map(os.path.realpath, paths))
     for output in outputs:
-        if os.path.realpath(output) in pictures:
+        if os.path.realpath(output) in taken:
             arguments.usage_error(f"{output} is one of the pictures and would be written over")
 
 
@@ -196,7 +158,7 @@ def _work(
     def one(path: Path, number: int | None) -> _Done | Exception:
         try:
             began = time.perf_counter()
-            data = _read(path)
+            data = pictures.read(path)
             read_ms = (time.perf_counter() - began) * 1e3
             batch = processor.process_items(data, dtype=_DTYPES[arguments.dtype])
             if arguments.show is not None:
@@ -209,13 +171,6 @@ def _work(
         yield from zip(paths, pool.map(one, paths, _numbers(paths)), strict=True)
 
 
-def _read(path: Path) -> bytes:
-    """Read a file, but no further than the limit on encoded bytes lets any picture be."""
-    most = DecodeLimits().max_encoded_bytes
-    with path.open("rb") as file:
-        return file.read(most + 1)
-
-
 def _numbered(path: Path, number: int | None) -> Path:
     return path if number is None else path.with_stem(f"{path.stem}-{number}")
 
@@ -224,8 +179,8 @@ def _write(arguments: argparse.Namespace, processor: ImageProcessor, done: list[
     values = {processor.feature_name: _joined([one.feature for one in done])}
     for name in done[0].item.aux:
         values[name] = np.stack([one.item.aux[name] for one in done])
-    pictures = [{"picture": str(one.path), "hash": _hash(one)} for one in done]
-    metadata = {"pictures": json.dumps(pictures), "spec": processor.spec_json}
+    listed = [{"picture": str(one.path), "hash": _hash(one)} for one in done]
+    metadata = {"pictures": json.dumps(listed), "spec": processor.spec_json}
     tensors.write(arguments.out, values, _DTYPES[arguments.dtype], metadata)
 
 

@@ -5,7 +5,8 @@ import pytest
 from PIL import Image
 
 import mmcpp
-from mmcpp.cli.seen import draw, encode_png
+from mmcpp.cli.seen import draw, encode_png, is_drawn, tile_sheet
+from mmcpp.pipeline import ItemPlan
 from mmcpp.spec import preset_spec
 from samples import encode, noise
 
@@ -35,3 +36,18 @@ def test_large_pictures_are_not_enlarged(tmp_path):
     processor = mmcpp.ImageProcessor.from_spec(preset_spec("qwen2_vl"))
     draw(processor, encode(np.zeros((2800, 1400, 3), np.uint8)), tmp_path / "seen.png")
     assert Image.open(tmp_path / "seen.png").size == (1400, 2800)
+
+
+@pytest.mark.parametrize(("overview_first", "order"), [(True, [1, 2, 3, 4, 0]), (False, [0, 1, 2, 3, 4])])
+def test_tiles_are_laid_out_as_they_were_cut(overview_first, order):
+    tiles = np.zeros((5, 3, 4, 2), np.uint8)
+    tiles[:, 2] = np.arange(1, 6)[:, None, None]
+    sheet = tile_sheet(ItemPlan((5, 3, 4, 2), (5, 2, 2), 5, 8, 4), tiles, overview_first=overview_first)
+    assert sheet.shape == (3 * 10 - 6, 2 * 8 - 6, 3)
+    corners = sheet[::10, ::8, 2].ravel()
+    assert corners.tolist() == [*(tile + 1 for tile in order), 60]  # the last place has none
+    assert sheet[4, 0].tolist() == [255, 60, 60]
+
+
+def test_what_is_drawn():
+    assert is_drawn(mmcpp.ImageProcessor.from_spec(preset_spec("qwen2_vl")))
