@@ -8,6 +8,7 @@
 #include "base/ensure.h"
 #include "base/out_of_memory.h"
 #include "base/stopwatch.h"
+#include "driver/duplicates.h"
 #include "driver/item.h"
 #include "mmcpp/prompt.h"
 #include "par/par.h"
@@ -29,16 +30,30 @@ Status CheckPrompt(const Request& request) {
   return Ok{};
 }
 
+/// Every item; equal ones are processed once. An equal of a failing item has a higher index, so the
+/// lowest failing item stays the one that is reported.
+Result<std::vector<OutputItem>> ProcessAll(const Family& family, const Request& request) {
+  const std::vector<size_t> first = driver::FindDuplicates(request.media);
+  MMCPP_ASSIGN(std::vector<OutputItem> items,
+               par::TryMap<OutputItem>(first.size(), [&](size_t i) -> Result<OutputItem> {
+                 if (first[i] != i) return OutputItem();
+                 return driver::ForItem(i, [&] {
+                   return driver::ProcessItem(family, request.media[i], request.options);
+                 });
+               }));
+  for (size_t i = 0; i < items.size(); ++i) {
+    if (first[i] == i) continue;
+    MMCPP_ASSIGN(items[i], driver::ForItem(i, [&] { return driver::CopyItem(items[first[i]]); }));
+  }
+  return items;
+}
+
 Result<Response> Run(const Family& family, const Request& request) {
   MMCPP_TRY(CheckPrompt(request));
   MMCPP_TRY(driver::CheckSources(request.media, request.options));
 
   Response response;
-  MMCPP_ASSIGN(response.items, par::TryMap<OutputItem>(request.media.size(), [&](size_t i) {
-                 return driver::ForItem(i, [&] {
-                   return driver::ProcessItem(family, request.media[i], request.options);
-                 });
-               }));
+  MMCPP_ASSIGN(response.items, ProcessAll(family, request));
   std::vector<ItemPlan> plans;
   plans.reserve(response.items.size());
   for (const OutputItem& item : response.items) plans.push_back(item.plan);

@@ -1,0 +1,18 @@
+// Equal items of one request: found before any is decoded, processed once, and copied.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "mmcpp/driver.h"
+
+namespace mmcpp::driver {
+
+/// first[i] is the lowest index whose source equals source i, byte for byte: i itself when none
+/// does. The sources have passed CheckSources.
+std::vector<size_t> FindDuplicates(Span<const MediaSource> media);
+
+/// A copy with its own tensors and no times. kOutOfMemory.
+Result<OutputItem> CopyItem(const OutputItem& item);
+
+}  // namespace mmcpp::driver
