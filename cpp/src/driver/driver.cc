@@ -16,6 +16,8 @@
 namespace mmcpp {
 namespace {
 
+using driver::SourceHash;
+
 Status CheckPrompt(const Request& request) {
   if (request.input_ids.empty()) {
     return InvalidArgument("multimodal request without input_ids");
@@ -33,12 +35,17 @@ Status CheckPrompt(const Request& request) {
 /// Every item; equal ones are processed once. An equal of a failing item has a higher index, so the
 /// lowest failing item stays the one that is reported.
 Result<std::vector<OutputItem>> ProcessAll(const Family& family, const Request& request) {
-  const std::vector<size_t> first = driver::FindDuplicates(request.media);
+  const Span<const MediaSource> media = request.media;
+  MMCPP_ASSIGN(const std::vector<SourceHash> hashes,
+               par::TryMap<SourceHash>(media.size(), [&](size_t i) -> Result<SourceHash> {
+                 return driver::HashSource(media[i]);
+               }));
+  const std::vector<size_t> first = driver::FindDuplicates(media, hashes);
   MMCPP_ASSIGN(std::vector<OutputItem> items,
                par::TryMap<OutputItem>(first.size(), [&](size_t i) -> Result<OutputItem> {
                  if (first[i] != i) return OutputItem();
                  return driver::ForItem(i, [&] {
-                   return driver::ProcessItem(family, request.media[i], request.options);
+                   return driver::ProcessItem(family, media[i], hashes[i], request.options);
                  });
                }));
   for (size_t i = 0; i < items.size(); ++i) {

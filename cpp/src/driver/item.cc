@@ -115,22 +115,33 @@ Status CheckSources(Span<const MediaSource> media, const ProcessOptions& options
   return Ok{};
 }
 
-Result<LoadedItem> LoadItem(const MediaSource& source, const ProcessOptions& options) {
+SourceHash HashSource(const MediaSource& source) {
+  Stopwatch stopwatch;
+  SourceHash hash;
+  if (const auto* view = std::get_if<ImageView>(&source)) {
+    hash.hash = PixelHash(*view);
+  } else {
+    hash.hash = ContentHash(*std::get_if<Bytes>(&source));
+  }
+  hash.ms = stopwatch.Lap();
+  return hash;
+}
+
+Result<LoadedItem> LoadItem(const MediaSource& source, const SourceHash& hash,
+                            const ProcessOptions& options) {
   LoadedItem loaded;
   OutputItem& item = loaded.item;
-  Stopwatch stopwatch;
+  item.content_hash = hash.hash;
+  item.times.hash_ms = hash.ms;
   if (const auto* view = std::get_if<ImageView>(&source)) {
     item.encoded = false;
     item.info = InfoOf(*view);
-    item.content_hash = PixelHash(*view);
-    item.times.hash_ms = stopwatch.Lap();
     loaded.rows = std::make_unique<WholeRows>(*view);
     return loaded;
   }
-  const Bytes& bytes = *std::get_if<Bytes>(&source);
-  item.content_hash = ContentHash(bytes);
-  item.times.hash_ms = stopwatch.Lap();
-  MMCPP_ASSIGN(codec::OpenedImage opened, codec::OpenImage(bytes, options.decode));
+  Stopwatch stopwatch;
+  MMCPP_ASSIGN(codec::OpenedImage opened,
+               codec::OpenImage(*std::get_if<Bytes>(&source), options.decode));
   item.info = std::move(opened.info);
   loaded.rows = std::move(opened.rows);
   item.times.decode_ms = stopwatch.Lap();
@@ -150,8 +161,8 @@ Status RunFamily(const Family& family, ItemPlan plan, TensorView feature, Loaded
 }
 
 Result<OutputItem> ProcessItem(const Family& family, const MediaSource& source,
-                               const ProcessOptions& options) {
-  MMCPP_ASSIGN(LoadedItem loaded, LoadItem(source, options));
+                               const SourceHash& hash, const ProcessOptions& options) {
+  MMCPP_ASSIGN(LoadedItem loaded, LoadItem(source, hash, options));
   auto plan = family.PlanItem(loaded.rows->height(), loaded.rows->width());
   if (!plan.ok()) {
     MMCPP_TRY(ReadToEnd(loaded.rows.get()));  // damage is told before a size that is refused

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -16,20 +17,28 @@ namespace mmcpp::driver {
 /// that are none, a dtype that features do not have.
 Status CheckSources(Span<const MediaSource> media, const ProcessOptions& options);
 
+/// OutputItem::content_hash of a source that has passed CheckSources, and the time it took.
+struct SourceHash {
+  uint64_t hash = 0;
+  double ms = 0;
+};
+SourceHash HashSource(const MediaSource& source);
+
 /// A source after its hash, its pixels ready to be read.
 struct LoadedItem {
   OutputItem item;
   std::unique_ptr<RowSource> rows;
 };
-Result<LoadedItem> LoadItem(const MediaSource& source, const ProcessOptions& options);
+Result<LoadedItem> LoadItem(const MediaSource& source, const SourceHash& hash,
+                            const ProcessOptions& options);
 
 /// The family's part: reads the rows, fills `feature` and everything of the item that depends on
 /// the plan.
 Status RunFamily(const Family& family, ItemPlan plan, TensorView feature, LoadedItem* loaded);
 
-/// All stages; the item owns its feature.
+/// All stages behind the hash; the item owns its feature.
 Result<OutputItem> ProcessItem(const Family& family, const MediaSource& source,
-                               const ProcessOptions& options);
+                               const SourceHash& hash, const ProcessOptions& options);
 
 /// Calls body(), a Result, on behalf of item `index`: an error is headed with "image INDEX: " and
 /// carries the index, and running out of memory is an error like another.

@@ -17,6 +17,12 @@ namespace {
 using test::FakeFamily;
 using test::Picture;
 
+std::vector<size_t> FindDuplicates(const std::vector<MediaSource>& media) {
+  std::vector<SourceHash> hashes;
+  for (const MediaSource& source : media) hashes.push_back(HashSource(source));
+  return driver::FindDuplicates(media, hashes);
+}
+
 TEST(FindDuplicates, ComparesBytesWithinAKind) {
   const Picture a(2, 6, 1), same(2, 6, 1), other(2, 6, 2), turned(6, 2, 1);
   const std::vector<uint8_t> bytes = {1, 2, 3}, equal = bytes, different = {1, 2, 4};
@@ -33,6 +39,14 @@ TEST(FindDuplicates, RowsMayBeApart) {
   for (int y = 0; y < 2; ++y) std::memcpy(padded.data() + y * 10, a.view().row(y), 6);
   const std::vector<MediaSource> media = {a.view(), ImageView{padded.data(), 2, 2, 10}};
   EXPECT_EQ(FindDuplicates(media), (std::vector<size_t>{0, 0}));
+}
+
+TEST(FindDuplicates, DoesNotTrustTheHash) {
+  const Picture a(2, 6, 1), b(2, 6, 2), c(6, 2, 1);
+  const std::vector<uint8_t> bytes = {1, 2, 3};
+  const std::vector<MediaSource> media = {a.view(), b.view(), c.view(), Bytes(bytes), a.view()};
+  const std::vector<SourceHash> hashes(5);
+  EXPECT_EQ(driver::FindDuplicates(media, hashes), (std::vector<size_t>{0, 1, 2, 3, 0}));
 }
 
 class CountingFamily : public FakeFamily {

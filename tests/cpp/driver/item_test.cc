@@ -24,6 +24,11 @@ ProcessOptions Options() {
   return options;
 }
 
+Result<OutputItem> ProcessItem(const Family& family, const MediaSource& source,
+                               const ProcessOptions& options) {
+  return driver::ProcessItem(family, source, HashSource(source), options);
+}
+
 std::string Refusal(const std::vector<MediaSource>& media, const ProcessOptions& options,
                     ErrorCode code = ErrorCode::kInvalidArgument, int item = -1) {
   const Status status = CheckSources(media, options);
