@@ -32,14 +32,6 @@ class BorrowedMedia {
   std::vector<MediaSource> sources_;
 };
 
-DType FeatureType(const std::string& name) {
-  for (const DType dtype : {DType::kF32, DType::kBf16, DType::kF16, DType::kU8}) {
-    if (name == DTypeName(dtype)) return dtype;
-  }
-  throw py::value_error("dtype: expected float32, bfloat16, float16 or uint8, got \"" + name +
-                        "\"");
-}
-
 /// `request_limits` is None or (max_items, max_total_bytes, max_tokens).
 ProcessOptions ToOptions(const std::string& dtype, const std::string& profile,
                          const py::object& decode_limits, const py::object& request_limits) {

@@ -1,6 +1,7 @@
 // Family: what a spec says, without pixels.
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "families.h"
@@ -14,7 +15,25 @@ py::tuple ToTuple(const TileGrid& grid) {
   return py::make_tuple(grid.count(), grid.rows, grid.columns);
 }
 
+Result<Tensor> Feature(const Family& family, const ImageView& image, DType dtype) {
+  auto plan = family.PlanItem(image.height, image.width);
+  if (!plan.ok()) return std::move(plan).error();
+  auto feature = Tensor::Allocate(dtype, plan->feature_shape);
+  if (!feature.ok()) return feature;
+  Status status = family.ProcessItem(image, *plan, feature->view());
+  if (!status.ok()) return std::move(status).error();
+  return feature;
+}
+
 }  // namespace
+
+DType FeatureType(const std::string& name) {
+  for (const DType dtype : {DType::kF32, DType::kBf16, DType::kF16, DType::kU8}) {
+    if (name == DTypeName(dtype)) return dtype;
+  }
+  throw py::value_error("dtype: expected float32, bfloat16, float16 or uint8, got \"" + name +
+                        "\"");
+}
 
 py::dict ToDict(const ItemPlan& plan) {
   py::dict result;
@@ -52,7 +71,16 @@ void BindFamilies(py::module_& m) {
           [](const FamilyHolder& self, int height, int width) -> py::dict {
             return ToDict(Unwrap(self.family->PlanItem(height, width)));
           },
-          py::arg("height"), py::arg("width"), "What a picture of this size becomes.");
+          py::arg("height"), py::arg("width"), "What a picture of this size becomes.")
+      .def(
+          "feature",
+          [](const FamilyHolder& self, const py::object& image, const std::string& dtype) {
+            const BorrowedImage source(image);
+            const DType type = FeatureType(dtype);
+            return ToArray(CallNoGil([&] { return Feature(*self.family, source.view(), type); }));
+          },
+          py::arg("image"), py::arg("dtype"),
+          "The feature of a uint8 [height, width, 3] array, without a hash or limits.");
   m.def("family_names", &FamilyNames, "The names that a spec's `family` may have.");
 }
 

@@ -6,6 +6,7 @@
 #include <pybind11/stl.h>
 
 #include <memory>
+#include <string>
 #include <tuple>
 
 namespace mmcpp::bindings {
@@ -17,6 +18,8 @@ struct FamilyHolder {
 
 using Grid = std::tuple<uint32_t, uint32_t, uint32_t>;
 
+/// ValueError for a name that no feature has.
+DType FeatureType(const std::string& name);
 py::dict ToDict(const ItemPlan& plan);
 py::object ToObject(Positions positions);
 

@@ -57,21 +57,16 @@ def resize_rgb(
         ValueError: no size, an unknown resample, another number of channels, not in C order.
         OverflowError: a negative size.
     """
-    if not (isinstance(arr, np.ndarray) and arr.dtype == np.uint8 and arr.ndim == 3):
-        raise TypeError(f"'{type(arr).__name__}' object is not an instance of 'ndarray'")
+    require_array(arr)
     out_w, out_h = unsigned(out_w), unsigned(out_h)
     if not isinstance(resample, str):
         raise TypeError(f"'{type(resample).__name__}' object is not an instance of 'str'")
     if out_w == 0 or out_h == 0:
         raise ValueError("output size must be positive")
-    if pillow_generation not in (12, 13):
-        raise ValueError(f"pillow_generation: expected 12 or 13, got {pillow_generation!r}")
+    require_pillow_generation(pillow_generation)
     if resample not in _RESAMPLE:
         raise ValueError(f'unknown resample "{resample}"; expected "pil_lanczos", "pil_bicubic" or "aten_u8"')
-    if arr.shape[2] != 3:
-        raise ValueError(f"expected HWC RGB array with 3 channels, got {arr.shape[2]}")
-    if not arr.flags.c_contiguous:
-        raise ValueError("array must be C-contiguous")
+    require_rgb(arr)
     if arr.size == 0:
         return np.zeros(out_h * out_w * 3, np.uint8)
     convention = "aten_u8" if resample == "aten_u8" else {12: "pillow12", 13: "pillow"}[pillow_generation]
@@ -96,7 +91,7 @@ def scaled_dims(w: int, h: int, rescale_frac: float | None = None, rescale_cap: 
     cap = None if rescale_cap is None else int64(rescale_cap)
     if rescale_frac is None:
         return w, h
-    fraction = math.ldexp(rescale_frac, 0)  # a float, or the TypeError of an argument that is none
+    fraction = to_float(rescale_frac)
     longest = float(max(w, h))
     if longest == 0:
         return w, h
@@ -203,16 +198,45 @@ def int64(value: Any) -> int:
     return number
 
 
+def to_float(value: Any) -> float:
+    """Convert an argument as the crate's binding layer does."""
+    return math.ldexp(value, 0)  # a float, or the TypeError of an argument that is none
+
+
+def require_array(arr: Any) -> None:
+    """Refuse all but ``uint8`` arrays with three dimensions, in the words of the crate's binding layer."""
+    if not (isinstance(arr, np.ndarray) and arr.dtype == np.uint8 and arr.ndim == 3):
+        raise TypeError(f"'{type(arr).__name__}' object is not an instance of 'ndarray'")
+
+
+def require_rgb(arr: npt.NDArray[np.uint8]) -> None:
+    """Refuse another number of channels than 3, and arrays that are not in C order."""
+    if arr.shape[2] != 3:
+        raise ValueError(f"expected HWC RGB array with 3 channels, got {arr.shape[2]}")
+    if not arr.flags.c_contiguous:
+        raise ValueError("array must be C-contiguous")
+
+
+def require_pillow_generation(generation: object) -> None:
+    """Refuse all but the two."""
+    if generation not in (12, 13):
+        raise ValueError(f"pillow_generation: expected 12 or 13, got {generation!r}")
+
+
+def require_sequence(values: Any) -> None:
+    """Refuse what the crate's binding layer takes for no sequence of items."""
+    if isinstance(values, str):
+        raise TypeError("Can't extract `str` to `Vec`")
+    if not isinstance(values, (Sequence, np.ndarray)):
+        name = "'None'" if values is None else f"'{type(values).__name__}' object"
+        raise TypeError(f"{name} is not an instance of 'Sequence'")
+
+
 def to_bytes(data: Any) -> bytes | bytearray | memoryview:
     """Convert a bytes-like argument as the crate's binding layer does: any sequence of integers."""
     if isinstance(data, (bytes, bytearray)):
         return data
-    if isinstance(data, str):
-        raise TypeError("Can't extract `str` to `Vec`")
-    if data is None:
-        raise TypeError("'None' is not an instance of 'Sequence'")
-    if not isinstance(data, (Sequence, np.ndarray)):
-        raise TypeError(f"'{type(data).__name__}' object is not an instance of 'Sequence'")
+    require_sequence(data)
     if isinstance(data, np.ndarray) and data.dtype == np.uint8:
         return data.tobytes()
     values = [operator.index(value) for value in data]
@@ -232,6 +256,14 @@ def prefixed(prefix: str) -> Iterator[None]:
         raise with_message(error, f"{prefix}{error}") from None
 
 
+def as_the_crate_says(error: ValueError) -> ValueError:
+    """Leave an item's index out of a message of the driver's, and say if decoding failed."""
+    message = re.sub(r"^image \d+: ", "", str(error))
+    planning = message.startswith(("rescale: ", "patches: ", "resize: ", "smart_resize: "))
+    decoding = not planning and (isinstance(error, MmError) or message.startswith("decode: "))
+    return with_message(error, ("image decode: " if decoding else "") + message)
+
+
 def with_message(error: ValueError, message: str) -> ValueError:
     """Give the same error with another message."""
     changed = type(error)(message) if isinstance(error, MmError) else ValueError(message)
@@ -239,6 +271,8 @@ def with_message(error: ValueError, message: str) -> ValueError:
     return changed
 
 
+# No count limit, 1280 MiB of encoded bytes; prompts as long as offsets can count.
+LIMITS_OF_THE_CRATE = (2**63 - 1, 1_342_177_280, 2**32)
 _MAX_SOURCE_BYTES = 64 << 20
 # Unicode's White_Space; str.strip() alone takes more.
 _WHITESPACE = (

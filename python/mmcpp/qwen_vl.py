@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -21,14 +20,10 @@ import numpy as np
 import numpy.typing as npt
 
 from mmcpp import _mmcpp
-from mmcpp.common import fetch_bytes, int64, to_bytes, unsigned, with_message
-from mmcpp.errors import MmError
+from mmcpp.common import LIMITS_OF_THE_CRATE, as_the_crate_says, fetch_bytes, int64, to_bytes, unsigned, with_message
 from mmcpp.fetching import FetchPolicy
 
 __all__ = ["mrope_image_only_py", "preprocess", "process_mm", "smart_resize_py"]
-
-# Of the crate: no count limit, 1280 MiB of encoded bytes; prompts as long as offsets can count.
-_LIMITS = (2**63 - 1, 1_342_177_280, 2**32)
 
 
 def preprocess(data: Sequence[int], spec_json: str) -> tuple[npt.NDArray[np.float32], tuple[int, int, int]]:
@@ -48,9 +43,9 @@ def preprocess(data: Sequence[int], spec_json: str) -> tuple[npt.NDArray[np.floa
     encoded = to_bytes(data)
     family = _family(spec_json, {"family": "qwen_vl"}, "qwen_vl spec: ")
     try:
-        features, items = _mmcpp.process_items(family, [encoded], "float32", "sglang", None, _LIMITS)
+        features, items = _mmcpp.process_items(family, [encoded], "float32", "sglang", None, LIMITS_OF_THE_CRATE)
     except ValueError as error:
-        raise _as_the_crate_says(error) from None
+        raise as_the_crate_says(error) from None
     return features.reshape(-1), items[0]["plan"]["grid"]
 
 
@@ -168,9 +163,9 @@ def process_mm(
     else:
         media = [b"" for _ in media]
     try:
-        result = _mmcpp.process(family, ids, media, "float32", "sglang", None, _LIMITS)
+        result = _mmcpp.process(family, ids, media, "float32", "sglang", None, LIMITS_OF_THE_CRATE)
     except ValueError as error:
-        raise _as_the_crate_says(error) from None
+        raise as_the_crate_says(error) from None
     items = result["items"]
     positions, delta = result["positions"]
     return (
@@ -215,13 +210,6 @@ def _family(spec_json: str, forced: dict[str, str], prefix: str) -> _mmcpp.Famil
         # The crate heads this one message with the family's name from both doors.
         head = "qwen_vl spec: " if what.startswith("sizes must be positive") else prefix
         raise with_message(error, head + what) from None
-
-
-def _as_the_crate_says(error: ValueError) -> ValueError:
-    """Leave the index out of the message, and say which stage failed."""
-    message = re.sub(r"^image \d+: ", "", str(error))
-    decoding = isinstance(error, MmError) or message.startswith("decode: ")
-    return with_message(error, ("image decode: " if decoding else "") + message)
 
 
 def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

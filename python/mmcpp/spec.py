@@ -24,6 +24,8 @@ __all__ = ["Backend", "Checkpoint", "ConfigReader", "families", "load_spec", "pr
 Backend = Literal["torchvision", "pil"]
 
 _FAMILIES = (qwen_vl, fixed_size, internvl, llava_next, pixtral)  # in the order of the core
+# Families of the reference crate that no image processor of transformers equals: their specs are written by hand.
+_OF_THE_REFERENCE = ("inkling",)
 _PRESETS = qwen_vl.PRESETS
 # The class of checkpoints whose file names none.
 _CLASS_OF_MODEL = {
@@ -43,13 +45,14 @@ def families() -> dict[str, dict[str, list[str]]]:
     >>> families()["pixtral"]["image_processors"]
     ['PixtralImageProcessor']
     """
-    return {
+    of_transformers = {
         family.__name__.rpartition(".")[2]: {
             "image_processors": list(family.CLASSES),
             "model_types": list(family.MODEL_TYPES),
         }
         for family in _FAMILIES
     }
+    return {**of_transformers, **{name: {"image_processors": [], "model_types": []} for name in _OF_THE_REFERENCE}}
 
 
 def preset_names() -> list[str]:

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "mmcpp/tensor.h"
+
 namespace mmcpp {
 
 inline uint32_t FloatBits(float value) {
@@ -41,6 +43,13 @@ inline uint16_t ToF16(float value) {
   // The implicit bit adds one to the exponent field; a carry out of the mantissa does the same.
   if (!subnormal) result += static_cast<uint32_t>(exponent - 113) << 10;
   return static_cast<uint16_t>(sign | result);
+}
+
+/// The bits of `value` as an element of f32, bf16 or f16; the lowest ones of the result.
+inline uint32_t ElementBits(float value, DType dtype) {
+  if (dtype == DType::kBf16) return ToBf16(value);
+  if (dtype == DType::kF16) return ToF16(value);
+  return FloatBits(value);
 }
 
 }  // namespace mmcpp

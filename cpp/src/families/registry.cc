@@ -6,6 +6,7 @@
 #include "base/ensure.h"
 #include "base/out_of_memory.h"
 #include "families/fixed_size.h"
+#include "families/inkling.h"
 #include "families/internvl.h"
 #include "families/llava_next.h"
 #include "families/pixtral.h"
@@ -22,9 +23,13 @@ struct Entry {
 };
 
 constexpr Entry kFamilies[] = {
-    {"qwen_vl", families::MakeQwenVl},    {"fixed_size", families::MakeFixedSize},
-    {"internvl", families::MakeInternVl}, {"llava_next", families::MakeLlavaNext},
+    {"qwen_vl", families::MakeQwenVl},
+    {"fixed_size", families::MakeFixedSize},
+    {"internvl", families::MakeInternVl},
+    {"llava_next", families::MakeLlavaNext},
     {"pixtral", families::MakePixtral},
+    // Those of the reference crate alone.
+    {"inkling", families::MakeInkling},
 };
 
 Result<std::unique_ptr<const Family>> Make(const std::string& json, UnknownKeys unknown_keys) {

@@ -260,6 +260,14 @@ std::array<float, 3> SpecReader::Channels(const char* key) {
   return channels;
 }
 
+std::optional<double> SpecReader::NumberIfAny(const char* key) {
+  const json* value = Find(key, false);
+  if (value == nullptr) return std::nullopt;
+  if (value->is_number()) return value->get<double>();
+  Fail(std::string(key) + ": expected a number, got " + Shown(*value));
+  return std::nullopt;
+}
+
 std::optional<size_t> SpecReader::Choice(const char* key, const std::vector<const char*>& names) {
   const json* value = Find(key, false);
   if (value == nullptr) return std::nullopt;

@@ -52,6 +52,9 @@ class SpecReader {
   /// Three numbers, one per channel, each read as double and rounded to float; finite.
   std::array<float, 3> Channels(const char* key);
 
+  /// A number; none when the key is absent.
+  std::optional<double> NumberIfAny(const char* key);
+
   /// One of `names`; `fallback` when the key is absent.
   template <class Enum>
   Enum EnumOr(const char* key, std::initializer_list<std::pair<const char*, Enum>> names,

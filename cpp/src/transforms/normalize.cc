@@ -4,6 +4,18 @@
 
 namespace mmcpp::transforms {
 
+namespace {
+
+float Scaled(NormRule rule, size_t byte) {
+  if (rule == NormRule::kFused) return static_cast<float>(byte);
+  if (rule == NormRule::kReciprocal) {
+    return static_cast<float>(byte) * static_cast<float>(1.0 / 255.0);
+  }
+  return static_cast<float>(static_cast<double>(byte) * (1.0 / 255.0));
+}
+
+}  // namespace
+
 NormTable MakeNormTable(NormRule rule, const std::array<float, 3>& mean,
                         const std::array<float, 3>& std) {
   NormTable table;
@@ -11,10 +23,7 @@ NormTable MakeNormTable(NormRule rule, const std::array<float, 3>& mean,
     const float m = rule == NormRule::kFused ? mean[channel] * 255.0f : mean[channel];
     const float s = rule == NormRule::kFused ? std[channel] * 255.0f : std[channel];
     for (size_t byte = 0; byte < 256; ++byte) {
-      const float value = rule == NormRule::kFused
-                              ? static_cast<float>(byte)
-                              : static_cast<float>(static_cast<double>(byte) * (1.0 / 255.0));
-      table.value[channel][byte] = (value - m) / s;
+      table.value[channel][byte] = (Scaled(rule, byte) - m) / s;
     }
   }
   return table;

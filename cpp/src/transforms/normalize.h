@@ -14,6 +14,7 @@ enum class NormRule : uint8_t {
            ///< mean)/std in f32
   kFused,  ///< transformers 5.24 torchvision backend: (v - mean*255) / (std*255), each step rounded
            ///< to f32
+  kReciprocal,  ///< the crate sglang-mm 0.5.23, Inkling: (v * f32(1/255) - mean) / std in f32
 };
 
 struct NormTable {

@@ -24,12 +24,6 @@ constexpr size_t kPlaneBytes = 128 * 128;
 constexpr int kMaxPatchSize = static_cast<int>(kPlaneBytes);  // a slice is at least one row
 constexpr int kMaxMergeSize = 1024;
 
-uint32_t Bits(float value, DType dtype) {
-  if (dtype == DType::kBf16) return ToBf16(value);
-  if (dtype == DType::kF16) return ToF16(value);
-  return FloatBits(value);
-}
-
 Status CheckLayout(int height, int width, const BlockPatches& layout) {
   if (layout.patch_size <= 0 || layout.merge_size <= 0 || layout.copies <= 0 ||
       layout.patch_size > kMaxPatchSize || layout.merge_size > kMaxMergeSize) {
@@ -67,6 +61,16 @@ Status CheckOut(int height, int width, const BlockPatches& layout, const TensorV
   return Ok{};
 }
 
+template <class Element>
+void MapRgb(const std::array<simd::ByteTable, kChannels>& tables, const uint8_t* src, size_t pixels,
+            Element* dst) {
+  for (size_t i = 0; i < pixels * kChannels; i += kChannels) {
+    for (size_t channel = 0; channel < kChannels; ++channel) {
+      dst[i + channel] = static_cast<Element>(tables[channel].value[src[i + channel]]);
+    }
+  }
+}
+
 }  // namespace
 
 Result<PixelMap> PixelMap::Make(const NormTable& table, DType dtype) {
@@ -82,7 +86,7 @@ Result<PixelMap> PixelMap::Make(const NormTable& table, DType dtype) {
   for (size_t channel = 0; channel < kChannels; ++channel) {
     simd::ByteTable& bytes = map.tables_[channel];
     for (size_t i = 0; i < 256; ++i) {
-      const uint32_t bits = Bits(table.value[channel][i], dtype);
+      const uint32_t bits = ElementBits(table.value[channel][i], dtype);
       bytes.value[i] = bits;
       for (size_t k = 0; k < 4; ++k) bytes.plane[k][i] = static_cast<uint8_t>(bits >> (8 * k));
     }
@@ -98,6 +102,16 @@ void PixelMap::Apply(size_t channel, const uint8_t* src, size_t n, size_t copies
     for (size_t copy = 0; copy < copies; ++copy) std::memcpy(dst + copy * n, src, n);
   } else {
     kernels_->map_to_16(&tables_[channel], src, n, copies, dst);
+  }
+}
+
+void PixelMap::ApplyRgb(const uint8_t* src, size_t pixels, uint8_t* dst) const {
+  if (dtype_ == DType::kU8) {
+    std::memcpy(dst, src, pixels * kChannels);
+  } else if (dtype_ == DType::kF32) {
+    MapRgb(tables_, src, pixels, reinterpret_cast<uint32_t*>(dst));
+  } else {
+    MapRgb(tables_, src, pixels, reinterpret_cast<uint16_t*>(dst));
   }
 }
 

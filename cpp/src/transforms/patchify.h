@@ -33,6 +33,9 @@ class PixelMap {
   /// dst[copy * n + i] = map(channel, src[i]).
   void Apply(size_t channel, const uint8_t* src, size_t n, size_t copies, uint8_t* dst) const;
 
+  /// dst[3 * i + channel] = map(channel, src[3 * i + channel]); dst is aligned to its element.
+  void ApplyRgb(const uint8_t* src, size_t pixels, uint8_t* dst) const;
+
   /// A tile of RGB8 rows to three planes: dst[(channel * rows + y) * columns + x].
   void Split(const uint8_t* src, size_t src_row_bytes, size_t rows, size_t columns,
              uint8_t* dst) const {

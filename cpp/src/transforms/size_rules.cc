@@ -153,4 +153,22 @@ Result<Size> FitLongestEdge(int height, int width, int edge, int multiple) {
   return Size{static_cast<int>(fitted_height), static_cast<int>(fitted_width)};
 }
 
+Result<Size> ScaleLongestEdge(int height, int width, double fraction, std::optional<int64_t> cap) {
+  if (height <= 0 || width <= 0) return InvalidArgument("empty image");
+  if (std::isnan(fraction)) return InvalidArgument("rescale: the fraction is no number");
+  const double longest = std::max(height, width);
+  double target = longest * fraction;
+  if (cap) target = std::min(target, std::max(static_cast<double>(*cap), longest));
+  const double ratio = target / longest;
+  if (ratio == 1) return Size{height, width};
+  const auto scale = [&](int side) { return std::max(1.0, std::floor(side * ratio + 0.5)); };
+  const Sides scaled = {scale(height), scale(width)};
+  constexpr double kMaxSide = std::numeric_limits<int>::max();
+  if (!(scaled.height <= kMaxSide && scaled.width <= kMaxSide)) {
+    return LimitExceeded("rescale: " + SizeText(height, width) + " by " + std::to_string(fraction) +
+                         " needs a side over 2147483647");
+  }
+  return Size{static_cast<int>(scaled.height), static_cast<int>(scaled.width)};
+}
+
 }  // namespace mmcpp::transforms

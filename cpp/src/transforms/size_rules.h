@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "mmcpp/status.h"
 
@@ -42,5 +43,11 @@ Result<Size> FitShortestEdge(int height, int width, int edge);
 /// multiples of `multiple`. Equals get_resize_output_image_size of transformers 5.24's Pixtral.
 /// kInvalidArgument for an empty picture or one so thin that a side vanishes.
 Result<Size> FitLongestEdge(int height, int width, int edge, int multiple);
+
+/// Both sides scaled by `fraction`, halves rounded up, at least 1. `cap` limits how far the longer
+/// side grows and never shrinks it. Equals scaled_dims of the crate sglang-mm 0.5.23 and
+/// _scaled_image_dimensions of sglang 0.5.23's Inkling. kInvalidArgument for an empty picture or
+/// NaN, kLimitExceeded for a side over 2^31 - 1.
+Result<Size> ScaleLongestEdge(int height, int width, double fraction, std::optional<int64_t> cap);
 
 }  // namespace mmcpp::transforms

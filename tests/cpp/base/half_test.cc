@@ -57,6 +57,12 @@ TEST(Half, F16Extremes) {
   EXPECT_NE(ToF16(NAN) & 0x3ff, 0);
 }
 
+TEST(Half, ElementBitsAreOfTheElement) {
+  EXPECT_EQ(ElementBits(1.0f, DType::kF32), 0x3f800000u);
+  EXPECT_EQ(ElementBits(1.0f, DType::kBf16), 0x3f80u);
+  EXPECT_EQ(ElementBits(1.0f, DType::kF16), 0x3c00u);
+}
+
 TEST(Half, EveryBf16RoundTripsAndTiesGoToEven) {
   for (uint32_t bits = 0; bits < 0x7f7f; ++bits) {
     const float low = FromBf16(static_cast<uint16_t>(bits));

@@ -39,6 +39,18 @@ TEST(MakeNormTable, EqualsNumpy) {
   }
 }
 
+TEST(MakeNormTable, ReciprocalIsAProductInFloat) {
+  const auto table = MakeNormTable(NormRule::kReciprocal, {0.3f, 0.4f, 0.5f}, {0.2f, 0.7f, 1.1f});
+  const auto pil = MakeNormTable(NormRule::kPil, {0.3f, 0.4f, 0.5f}, {0.2f, 0.7f, 1.1f});
+  size_t differ = 0;
+  for (size_t byte = 0; byte < 256; ++byte) {
+    const float scaled = static_cast<float>(byte) * 0.003921569f;
+    EXPECT_EQ(table.value[1][byte], (scaled - 0.4f) / 0.7f);
+    differ += table.value[1][byte] != pil.value[1][byte];
+  }
+  EXPECT_GT(differ, 50u) << "they are two rules";
+}
+
 TEST(MakeNormTable, PilEqualsDivisionInFloat) {
   const auto table = MakeNormTable(NormRule::kPil, {0.3f, 0.4f, 0.5f}, {0.2f, 0.7f, 1.1f});
   const float mean[] = {0.3f, 0.4f, 0.5f}, std[] = {0.2f, 0.7f, 1.1f};

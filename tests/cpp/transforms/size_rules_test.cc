@@ -117,6 +117,24 @@ TEST(FitShortestEdge, EqualsTransformers) {
   EXPECT_EQ(FitShortestEdge(1, 65535, 224).error().code, ErrorCode::kLimitExceeded);
 }
 
+TEST(ScaleLongestEdge, EqualsTheReferenceCrate) {
+  const auto scale = [](int width, int height, double fraction, std::optional<int64_t> cap) {
+    const auto size = ScaleLongestEdge(height, width, fraction, cap);
+    EXPECT_TRUE(size.ok());
+    return std::make_pair(size->width, size->height);
+  };
+  EXPECT_EQ(scale(7, 5, 1.5, std::nullopt), std::make_pair(11, 8));
+  EXPECT_EQ(scale(3, 3, 0.5, std::nullopt), std::make_pair(2, 2));
+  EXPECT_EQ(scale(100, 50, 4, 200), std::make_pair(200, 100));
+  EXPECT_EQ(scale(100, 50, 2, 150), std::make_pair(150, 75));
+  EXPECT_EQ(scale(100, 50, 2, -5), std::make_pair(100, 50));
+  EXPECT_EQ(scale(100, 50, -2, std::nullopt), std::make_pair(1, 1));
+  EXPECT_EQ(scale(100, 50, INFINITY, 200), std::make_pair(200, 100));
+  EXPECT_EQ(ScaleLongestEdge(0, 5, 2, {}).error().code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(ScaleLongestEdge(4, 5, INFINITY, {}).error().code, ErrorCode::kLimitExceeded);
+  EXPECT_EQ(ScaleLongestEdge(4, 5, NAN, {}).error().code, ErrorCode::kInvalidArgument);
+}
+
 TEST(SmartResize, ErrorTexts) {
   const auto message = [](int height, int width, uint64_t max_pixels, SmartResizeRule rule) {
     return SmartResize(height, width, 28, 3136, max_pixels, rule).error().message;
