@@ -8,36 +8,11 @@
 #include <vector>
 
 #include "inputs.h"
+#include "jpeg_file.h"
 #include "mmcpp/image.h"
 
 namespace mmcpp {
 namespace {
-
-std::vector<uint8_t> Jpeg(const Image& image) {
-  jpeg_compress_struct codec;
-  jpeg_error_mgr errors;
-  codec.err = jpeg_std_error(&errors);
-  jpeg_create_compress(&codec);
-  unsigned char* data = nullptr;
-  unsigned long size = 0;
-  jpeg_mem_dest(&codec, &data, &size);
-  codec.image_width = static_cast<JDIMENSION>(image.width());
-  codec.image_height = static_cast<JDIMENSION>(image.height());
-  codec.input_components = 3;
-  codec.in_color_space = JCS_RGB;
-  jpeg_set_defaults(&codec);
-  jpeg_set_quality(&codec, 85, TRUE);
-  jpeg_start_compress(&codec, TRUE);
-  for (int y = 0; y < image.height(); ++y) {
-    JSAMPROW row = const_cast<uint8_t*>(image.row(y));
-    jpeg_write_scanlines(&codec, &row, 1);
-  }
-  jpeg_finish_compress(&codec);
-  std::vector<uint8_t> bytes(data, data + size);
-  jpeg_destroy_compress(&codec);
-  std::free(data);
-  return bytes;
-}
 
 void BareDecode(const std::vector<uint8_t>& bytes, Image* image) {
   jpeg_decompress_struct codec;
@@ -59,7 +34,7 @@ void BareDecode(const std::vector<uint8_t>& bytes, Image* image) {
 // Arguments: height, width, and 1 for the library or 0 for libjpeg-turbo alone.
 void DecodeJpeg(benchmark::State& state) {
   const int height = static_cast<int>(state.range(0)), width = static_cast<int>(state.range(1));
-  const std::vector<uint8_t> bytes = Jpeg(bench::Photo(height, width));
+  const std::vector<uint8_t> bytes = bench::JpegFile(bench::Photo(height, width), 85, 2);
   Image bare = *Image::Allocate(height, width);
   BareDecode(bytes, &bare);
   const auto image = DecodeImage(bytes);
