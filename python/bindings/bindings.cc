@@ -1,6 +1,7 @@
 // The shared half of the bindings: exceptions, borrowed arguments, arrays without a copy.
 #include "bindings.h"
 
+#include <cstring>
 #include <memory>
 #include <string>
 
@@ -67,9 +68,33 @@ void RaiseError(const Error& error) {
   throw py::error_already_set();
 }
 
+namespace {
+
+/// Whether the memory of a buffer consists of references to Python objects, at least in part.
+bool HoldsObjects(const py::handle& buffer) {
+  if (PyBytes_Check(buffer.ptr()) != 0) return false;
+  if (py::isinstance<py::array>(buffer)) {  // numpy cannot say the format of all of its types
+    return buffer.attr("dtype").attr("hasobject").cast<bool>();
+  }
+  Py_buffer view;
+  if (PyObject_GetBuffer(buffer.ptr(), &view, PyBUF_FULL_RO) != 0) {
+    PyErr_Clear();
+    return false;
+  }
+  const bool found = view.format != nullptr && std::strchr(view.format, 'O') != nullptr;
+  PyBuffer_Release(&view);
+  return found;
+}
+
+}  // namespace
+
 BorrowedBytes::BorrowedBytes(const py::handle& object, int item) {
   if (!PyObject_CheckBuffer(object.ptr())) {
     RaiseTypeError(item, "expected a bytes-like object, got " + TypeName(object));
+  }
+  if (HoldsObjects(object)) {
+    RaiseTypeError(item, "expected bytes, got a " + TypeName(object) +
+                             " of Python objects, whose memory holds addresses");
   }
   if (PyObject_GetBuffer(object.ptr(), &view_, PyBUF_SIMPLE) == 0) return;
   py::error_already_set error;

@@ -1,9 +1,11 @@
 import array
+import ctypes
 
 import numpy as np
 import pytest
 
 import mmcpp
+from mmcpp.hashing import hash_value
 
 # Of the official BLAKE3 test vectors: input byte i is i mod 251.
 VECTORS = {
@@ -35,3 +37,26 @@ def test_what_is_no_contiguous_buffer_is_refused():
         mmcpp.content_digest(None)
     with pytest.raises(ValueError, match="not C-contiguous"):
         mmcpp.content_hash(memoryview(b"abcdef")[::2])
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        np.array([object(), 1], dtype=object),
+        np.zeros(2, dtype=[("name", "O"), ("size", "i4")]),
+        memoryview(np.array(["a"], dtype=object)),
+        (ctypes.py_object * 2)(1, 2),
+    ],
+)
+def test_arrays_of_objects_are_refused(value):
+    """Their memory holds addresses, so that equal ones would differ and others meet."""
+    for function in (mmcpp.content_hash, mmcpp.content_digest, hash_value):
+        with pytest.raises(TypeError, match="object"):
+            function(value)
+    with pytest.raises(TypeError, match="object"):
+        mmcpp.decode_image(value)
+
+
+def test_types_whose_format_numpy_cannot_say_are_bytes_too():
+    dates = np.array(["2020-01-01"], dtype="datetime64[D]")
+    assert mmcpp.content_hash(dates) == mmcpp.content_hash(dates.tobytes())
