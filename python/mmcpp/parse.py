@@ -8,6 +8,7 @@ The forms are those of vLLM 0.33. Which of them a value has, its type and its nu
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -149,7 +150,7 @@ def normalize_channels(samples: npt.NDArray[Any], channels: int | None) -> npt.N
 
 def _are_embeddings(data: object) -> bool:
     if _is_tensor(data):
-        return data.ndim == 3  # type: ignore[attr-defined]
+        return len(data.shape) == 3  # type: ignore[attr-defined]
     return isinstance(data, list) and bool(data) and all(map(_is_tensor, data)) and data[0].ndim == 2
 
 
@@ -159,6 +160,8 @@ def _embeddings(modality: str, data: Sequence[Any], hidden_size: int | None) -> 
     items = list(data)
     for index, item in enumerate(items):
         shape = tuple(item.shape)
+        if str(item.layout) != "torch.strided":  # what a few bytes say may be more than the memory there is
+            raise ValueError(f"media: {modality} embeddings {index} in a sparse layout")
         if len(shape) != 2:
             raise ValueError(f"media: {modality} embeddings {index} of shape {shape}, expected [tokens, hidden]")
         if hidden_size is not None and shape[1] != hidden_size:
@@ -183,10 +186,8 @@ def _images(data: Any, *, as_rgb: bool) -> MediaItems:
 def _to_rgb(image: Any) -> Any:
     from PIL import Image, ImageOps
 
-    try:
+    with contextlib.suppress(Exception):  # metadata may be damaged in any way; the picture is not turned then
         image = ImageOps.exif_transpose(image)
-    except Exception:  # noqa: S110 - metadata may be damaged in any way; the picture is not turned then
-        pass
     if image.mode in {"RGBA", "LA", "PA"} or "transparency" in image.info:
         image = image.convert("RGBA")
         white = Image.new("RGB", image.size, (255, 255, 255))

@@ -20,12 +20,13 @@ import numpy.typing as npt
 from mmcpp import _mmcpp
 from mmcpp.budget import check_counts
 from mmcpp.cache import CacheMissError, ItemCache
-from mmcpp.fields import FieldItem, flat, merge_items
+from mmcpp.fields import FieldItem, merge_items
 from mmcpp.identity import ItemScope, check_uuids, parse_uuids
 from mmcpp.options import for_modality, leave_normalisation_out, merge_options, resolve_options
+from mmcpp.parse import MediaItems, parse_media
 from mmcpp.pipeline import ImageProcessor
 from mmcpp.placeholder import PlaceholderRange
-from mmcpp.processing_hf import HfMedia, ProcessedItem, ProcessorRules
+from mmcpp.processing_hf import HfMedia, ProcessedItem, ProcessorRules, whole
 from mmcpp.prompt import (
     BoundUpdate,
     BoundUpdates,
@@ -38,7 +39,7 @@ from mmcpp.prompt import (
 __all__ = ["Form", "MultiModalProcessor", "ProcessedItem", "ProcessedRequest", "from_tree", "to_tree"]
 
 Prompt: TypeAlias = Union[str, Sequence[int], "npt.NDArray[np.int64]"]
-Media: TypeAlias = Mapping[str, Sequence[Any] | None]
+Media: TypeAlias = Mapping[str, Any]
 Form = Literal["detect", "plain", "expanded"]
 """Whether a prompt holds a placeholder per item or what becomes of them."""
 
@@ -69,8 +70,18 @@ class ProcessedRequest:
         if return_tensors == "pt":
             import torch
 
-            return {name: torch.as_tensor(data) for name, data in merged.items()}
+            return {
+                name: [torch.as_tensor(part) for part in data] if isinstance(data, list) else torch.as_tensor(data)
+                for name, data in merged.items()
+            }
         return merged if return_tensors is None else {name: np.asarray(data) for name, data in merged.items()}
+
+    def device_bytes(self) -> dict[str, list[int]]:
+        """Give how many bytes of each item go to the device: modality -> a number per item.
+
+        What is for the host alone, such as grids, does not count.
+        """
+        return {modality: [_device_bytes(item.tensors) for item in items] for modality, items in self.items.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +92,8 @@ class _Request:
     """Modality and index."""
     items: list[Any] = field(default_factory=list)
     keys: list[str] = field(default_factory=list)
+    embedded: set[int] = field(default_factory=set)
+    """Which are embeddings already."""
 
 
 class MultiModalProcessor:
@@ -100,7 +113,9 @@ class MultiModalProcessor:
         tenant: str = "",
         options: Mapping[str, Any] | None = None,
         limits: Mapping[str, int | Mapping[str, int]] | None = None,
-        device_normalize: bool = False,
+        device_normalize: bool | None = False,
+        still_frames: Literal["all", "one"] = "all",
+        hidden_size: int | None = None,
         surplus: Literal["refuse", "allow"] = "refuse",
     ) -> None:
         """Wrap a processor.
@@ -117,7 +132,10 @@ class MultiModalProcessor:
             options: of the processor, which a request's are merged with.
             limits: modality -> items of a request at most.
             device_normalize: have pixels left as they are, whatever a request says, for
-                ``mmcpp.torch.FusedInputNorm``.
+                ``mmcpp.torch.FusedInputNorm``. None does so for the classes for which vLLM does by default.
+            still_frames: send one of the equal frames that a still picture is repeated to, to be repeated
+                on the device (``FusedInputNorm``'s ``frames``); for Qwen-VL.
+            hidden_size: of the model's embeddings, which requests may give instead of media then.
             surplus: what becomes of placeholders that no item is for, such as one that a user typed:
                 refused, or left as text.
         """
@@ -128,7 +146,13 @@ class MultiModalProcessor:
         self._tenant = tenant
         self._options = dict(options or {})
         self._limits = dict(limits or {})
-        self._device_normalize = device_normalize
+        self._device_normalize = self.media.rules.device_normalize if device_normalize is None else device_normalize
+        self._frames = self.media.rules.still_frames if still_frames == "one" else 1
+        if still_frames == "one" and self._frames == 1:
+            raise ValueError(f"processing: {type(processor).__name__} repeats no frames")
+        if native is not None and self._frames > 1:
+            self._native = ImageProcessor.from_spec({**native.spec, "temporal_patch_size": 1})
+        self._hidden_size = hidden_size
         self._surplus = surplus
 
     def process(
@@ -145,7 +169,10 @@ class MultiModalProcessor:
 
         Args:
             prompt: a text or token ids; None processes the media alone.
-            media: modality -> items. An item that is None stands for one that is cached under its uuid.
+            media: modality -> an item or items, as ``mmcpp.parse.parse_media`` reads them. An item that is None
+                stands for one that is cached under its uuid. Embeddings stand for themselves and are not
+                cached; where a family needs more than them, a mapping with all of it, such as Qwen-VL's
+                ``{"image_embeds": [tokens, hidden], "image_grid_thw": [items, 3]}``.
             form: ``"plain"`` with one placeholder per item, ``"expanded"`` with what becomes of them
                 already there. By default ids are looked at, and texts are plain.
             options: of the processor, for this request.
@@ -160,7 +187,7 @@ class MultiModalProcessor:
 
         Raises:
             ValueError: items and placeholders do not match, a prompt that is expanded in part or in a
-                way that may mean both, uuids that do not fit, or the processor fails.
+                way that may mean both, uuids or embeddings that do not fit, or the processor fails.
             LimitError: too many items or tokens.
             CacheMissError: an item is given by uuid alone and not cached.
         """
@@ -168,12 +195,12 @@ class MultiModalProcessor:
         if self._device_normalize:
             merged = leave_normalisation_out(merged)
         merged = resolve_options(merged)
-        given = {modality: list(items) for modality, items in (media or {}).items() if items is not None}
-        for modality in given:
+        for modality in [modality for modality, items in (media or {}).items() if items is not None]:
             self.media.placeholder(modality)
-        check_counts({modality: len(items) for modality, items in given.items()}, self._limits)
+        given = self._parse(media or {})
+        check_counts({modality: len(parsed.items) for modality, parsed in given.items()}, self._limits)
         request = self._named(given, parse_uuids(uuids), merged)
-        made = self._cache.get_or_process(request.keys, lambda missing: self._make(request, missing, merged))
+        made = self._make_all(request, merged)
         items: dict[str, list[ProcessedItem]] = {modality: [] for modality in given}
         keys: dict[str, list[str]] = {modality: [] for modality in given}
         for (modality, _), item, key in zip(request.names, made, request.keys, strict=True):
@@ -219,26 +246,55 @@ class MultiModalProcessor:
         count = counts.get("image", 0)
         return self.media.placeholder("image") * count, {"image": [picture] * count}
 
+    def _parse(self, media: Media) -> dict[str, MediaItems]:
+        given: dict[str, MediaItems] = {}
+        for modality, data in media.items():
+            if isinstance(data, Mapping):
+                given[modality] = MediaItems(modality, "embeddings", self.media.split_embeddings(modality, data))
+            else:
+                given.update(parse_media({modality: data}))
+        for modality in [modality for modality, parsed in given.items() if parsed.kind == "embeddings"]:
+            if self._hidden_size is None:
+                raise ValueError(
+                    f"processing: {modality} items are given as embeddings, for which no hidden_size is set"
+                )
+        return given
+
     def _named(
         self,
-        given: Mapping[str, list[Any]],
+        given: Mapping[str, MediaItems],
         uuids: Mapping[str, Sequence[str | None] | None],
         options: Mapping[str, Any],
     ) -> _Request:
-        check_uuids(given, uuids)
+        check_uuids({modality: parsed.items for modality, parsed in given.items()}, uuids)
         request = _Request()
-        for modality, items in given.items():
-            scope = ItemScope(*self._model, options=for_modality(options, modality), tenant=self._tenant)
-            named = uuids.get(modality) or [None] * len(items)
-            for i, (item, uuid) in enumerate(zip(items, named, strict=True)):
+        for modality, parsed in given.items():
+            form = f"{parsed.kind}, {'bytes' if self._device_normalize and self._native else 'floats'}, {self._frames}"
+            applying = for_modality(options, modality)
+            scope = ItemScope(*self._model, dtype=form, options=applying, tenant=self._tenant)
+            named = uuids.get(modality) or [None] * len(parsed.items)
+            for i, (item, uuid) in enumerate(zip(parsed.items, named, strict=True)):
+                if parsed.kind == "embeddings":
+                    request.embedded.add(len(request.items))
                 request.names.append((modality, i))
                 request.items.append(item)
+                content = _content(item) if uuid is None else None
+                if parsed.metadata and parsed.metadata[i] is not None:
+                    content = [content, parsed.metadata[i]]
                 request.keys.append(
-                    scope.key(_content(item), modality=modality)
-                    if uuid is None
-                    else scope.uuid_key(uuid, modality=modality)
+                    scope.key(content, modality=modality) if uuid is None else scope.uuid_key(uuid, modality=modality)
                 )
         return request
+
+    def _make_all(self, request: _Request, options: Mapping[str, Any]) -> list[ProcessedItem]:
+        """Give all items: embeddings as they are, others from the cache or processed."""
+        raw = [i for i in range(len(request.items)) if i not in request.embedded]
+        keys = [request.keys[i] for i in raw]
+        made = self._cache.get_or_process(keys, lambda missing: self._make(request, [raw[i] for i in missing], options))
+        items = dict(zip(raw, made, strict=True))
+        for i in request.embedded:
+            items[i] = self.media.embedded(request.names[i][0], request.items[i], self._hidden_size)
+        return [items[i] for i in range(len(request.items))]
 
     def _make(self, request: _Request, missing: list[int], options: Mapping[str, Any]) -> list[ProcessedItem]:
         """Process what nobody has, all items of a modality in one go."""
@@ -255,17 +311,19 @@ class MultiModalProcessor:
     def _process(self, modality: str, items: list[Any], options: Mapping[str, Any]) -> list[ProcessedItem]:
         plain = leave_normalisation_out({}) if self._device_normalize else {}
         if modality != "image" or self._native is None or options != plain:
-            return self.media.process(modality, items, options)
+            theirs = self.media.process(modality, items, options)
+            one_frame = modality == "image" and self._frames > 1
+            return [self.media.with_one_frame(item) for item in theirs] if one_frame else theirs
         batch = self._native.process_items(items, dtype="uint8" if self._device_normalize else "float32")
         placeholder = self.media.placeholder(modality)
-        made = []
+        made: list[ProcessedItem] = []
         row = 0
         for item in batch.items:
             rows = item.plan.feature_shape[0]
             data = {self._native.feature_name: batch.features[row : row + rows]}
             data.update({name: value[None] for name, value in item.aux.items()})
             row += rows
-            tensors = FieldItem(modality, data, dict.fromkeys(data, flat(modality)))
+            tensors = FieldItem(modality, data, {name: whole(modality, name) for name in data})
             made.append(self.media.item(modality, tensors, placeholder * item.plan.tokens))
         return made
 
@@ -331,13 +389,23 @@ class MultiModalProcessor:
 
     def _is_expanded(self, ids: npt.NDArray[np.int64], updates: BoundUpdates) -> bool:
         detection = detect_updates(ids, updates)
-        if detection.state == "partial":
+        if detection.state == "partial" and not self._is_plain(ids, updates):
             absent = ", ".join(f"{missing.modality} item {missing.item}" for missing in detection.missing)
             raise ValueError(f"prompt: expanded in part, without {absent}")
         ambiguous = detection.ambiguous and not self._has_embeddings(ids, updates) and self._differs(ids, updates)
         if detection.state == "applied" and ambiguous:
             raise ValueError(f"prompt: plain or expanded, say which: {detection.reason}")
         return detection.state == "applied"
+
+    def _is_plain(self, ids: npt.NDArray[np.int64], updates: BoundUpdates) -> bool:
+        """Tell whether there is just one placeholder per item: several beside each other may look like an item."""
+        if self._has_embeddings(ids, updates):
+            return False
+        try:
+            expand_prompt(ids, updates, surplus="refuse")
+        except ValueError:
+            return False
+        return True
 
     def _has_embeddings(self, ids: npt.NDArray[np.int64], updates: BoundUpdates) -> bool:
         """Tell whether there are tokens that receive embeddings and are no placeholders: nobody types those."""
@@ -391,6 +459,10 @@ def from_tree(tree: dict[str, Any]) -> ProcessedItem:
     }
     tensors = FieldItem(modality, tree["data"], fields)
     return ProcessedItem(tensors, tree["text"], tree["ids"], tree["is_embed"])
+
+
+def _device_bytes(tensors: FieldItem) -> int:
+    return sum(int(data.nbytes) for name, data in tensors.data.items() if not tensors.fields[name].keep_on_cpu)
 
 
 def _content(item: Any) -> object:

@@ -10,16 +10,17 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from mmcpp import _mmcpp
-from mmcpp.fields import Field, FieldItem, flat, flat_from_sizes
+from mmcpp.fields import Field, FieldItem, batched, flat, flat_from_sizes
 from mmcpp.fields import split as split_fields
 from mmcpp.inputs import to_media
+from mmcpp.torch import one_frame
 
 __all__ = ["RULES", "HfMedia", "ProcessedItem", "ProcessorRules", "rules_for"]
 
@@ -40,6 +41,11 @@ _OF_TEXT = {
 
 def _token_id(processor: Any, modality: str) -> int:
     return int(getattr(processor, f"{modality}_token_id"))
+
+
+def whole(modality: str, name: str, *, dim: int = 0) -> Field:
+    """Give the field of an output that is all of one item's; vLLM keeps grids on the host."""
+    return flat(modality, dim=dim, keep_on_cpu=name.endswith("_grid_thw"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,27 +73,71 @@ class ProcessorRules:
     an item's output depends on those beside it, such as by padding; items are processed one by one then."""
     embed_token: Callable[[Any, str], int] = field(default=_token_id)
     """From processor and modality to the token that receives embeddings."""
+    embedding_text: Callable[[Any, str, int], str] | None = None
+    """From processor, modality and a number of embeddings to the text that stands for them. None where
+    embeddings cannot be given instead of media: a picture's size would have to be known too."""
+    embedding_fields: Callable[[Any, Mapping[str, Any], str], dict[str, Field]] | None = None
+    """From processor, what is given for several items as embeddings, and modality to the fields that split
+    it: all of them are needed. None where the embeddings are all that is."""
+    device_normalize: bool = False
+    """Whether vLLM 0.33 leaves normalisation to the device for this class unless it is told otherwise."""
+    still_frames: int = 1
+    """How many equal frames a still picture's patches hold."""
 
 
 def _qwen_fields(outputs: Mapping[str, Any], modality: str) -> dict[str, Field]:
     grid, pixels = f"{modality}_grid_thw", "pixel_values" if modality == "image" else "pixel_values_videos"
     fields = {name: flat_from_sizes(modality, [1] * len(outputs[grid])) for name in outputs}
+    fields[grid] = flat_from_sizes(modality, [1] * len(outputs[grid]), keep_on_cpu=True)
     fields[pixels] = flat_from_sizes(modality, np.asarray(outputs[grid]).prod(axis=1))
     return fields
+
+
+def _qwen_embeddings(processor: Any, data: Mapping[str, Any], modality: str) -> dict[str, Field]:
+    embeddings, grid = f"{modality}_embeds", f"{modality}_grid_thw"
+    if set(data) != {embeddings, grid}:
+        raise ValueError(f"{embeddings} and {grid} are needed")
+    sides = np.asarray(data[grid])
+    if sides.ndim != 2 or sides.shape[1] != 3 or sides.dtype.kind not in "iu" or (sides <= 0).any():
+        raise ValueError(f"{grid} must be positive integers [items, 3], got {sides.dtype} {sides.shape}")
+    merge = int(getattr(processor, f"{modality}_processor").merge_size)
+    return {
+        embeddings: flat_from_sizes(modality, sides.prod(axis=1) // merge**2),
+        grid: flat_from_sizes(modality, [1] * len(sides), keep_on_cpu=True),
+    }
+
+
+def _repeated(processor: Any, modality: str, count: int) -> str:
+    return str(getattr(processor, f"{modality}_token")) * count
+
+
+def _internvl_text(processor: Any, modality: str, count: int) -> str:
+    return f"{processor.start_image_token}{_repeated(processor, modality, count)}{processor.end_image_token}"
 
 
 def _one_each(outputs: Mapping[str, Any], modality: str) -> dict[str, Field]:
     return {name: flat_from_sizes(modality, [1] * len(data)) for name, data in outputs.items()}
 
 
+_QWEN_2 = ProcessorRules(
+    split=_qwen_fields,
+    embedding_text=_repeated,
+    embedding_fields=_qwen_embeddings,
+    device_normalize=True,
+    still_frames=2,
+)
+
 RULES: dict[str, ProcessorRules] = {
     "Gemma3Processor": ProcessorRules(embed_token=lambda processor, _: int(processor.tokenizer.image_token_id)),
+    "Glm4vProcessor": ProcessorRules(device_normalize=True, still_frames=2),
     "Idefics3Processor": ProcessorRules(dim=1),
-    "LlavaProcessor": ProcessorRules(split=_one_each),
+    "InternVLProcessor": ProcessorRules(embedding_text=_internvl_text),
+    "LlavaNextProcessor": ProcessorRules(embedding_text=_repeated),
+    "LlavaProcessor": ProcessorRules(split=_one_each, embedding_text=_repeated),
     "MllamaProcessor": ProcessorRules(dim=1),
-    "Qwen2VLProcessor": ProcessorRules(split=_qwen_fields),
-    "Qwen2_5_VLProcessor": ProcessorRules(split=_qwen_fields),
-    "Qwen3VLProcessor": ProcessorRules(),
+    "Qwen2VLProcessor": _QWEN_2,
+    "Qwen2_5_VLProcessor": _QWEN_2,
+    "Qwen3VLProcessor": ProcessorRules(device_normalize=True, still_frames=2),
     "SmolVLMProcessor": ProcessorRules(dim=1),
 }
 """Name of a processor's class -> its rules; ``ProcessorRules()`` for those that are not here."""
@@ -156,8 +206,53 @@ class HfMedia:
 
     def _one(self, modality: str, item: Any, options: Mapping[str, Any]) -> ProcessedItem:
         outputs, texts = self._call(modality, [item], options)
-        kind = flat(modality, dim=self.rules.dim)
-        return self.item(modality, FieldItem(modality, outputs, dict.fromkeys(outputs, kind)), texts[0])
+        kinds = {name: whole(modality, name, dim=self.rules.dim) for name in outputs}
+        return self.item(modality, FieldItem(modality, outputs, kinds), texts[0])
+
+    def split_embeddings(self, modality: str, data: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """Give each item's part of embeddings that come with what else the family needs.
+
+        Raises:
+            ValueError: too little or too much is given, or its sizes do not fit.
+        """
+        fields = self.rules.embedding_fields
+        if fields is None:
+            raise ValueError(f"processing: {type(self.processor).__name__} takes no {modality} items as a mapping")
+        try:
+            parts = split_fields(data, fields(self.processor, data, modality)).get(modality, [])
+        except ValueError as error:
+            raise ValueError(f"processing: {modality} items as embeddings: {error}") from None
+        return [part.data for part in parts]
+
+    def embedded(self, modality: str, data: Any, hidden_size: int | None) -> ProcessedItem:
+        """Give the item of what a model would compute of it: ``[tokens, hidden]``, or a part of a mapping.
+
+        Raises:
+            ValueError: a shape or type that does not fit, or the family needs more than embeddings.
+        """
+        name = type(self.processor).__name__
+        if self.rules.embedding_text is None:
+            raise ValueError(f"processing: {name} takes no {modality} items as embeddings")
+        in_mapping = isinstance(data, Mapping)
+        if not in_mapping and self.rules.embedding_fields is not None:
+            raise ValueError(f"processing: {name} takes {modality} embeddings in a mapping, with their grid")
+        parts = dict(data) if in_mapping else {f"{modality}_embeds": data}
+        rows = parts[f"{modality}_embeds"]
+        if rows.ndim != 2 or rows.shape[0] == 0 or (hidden_size is not None and rows.shape[1] != hidden_size):
+            raise ValueError(
+                f"processing: {modality} embeddings of shape {tuple(rows.shape)}, expected [tokens, {hidden_size}]"
+            )
+        if not (rows.is_floating_point() if hasattr(rows, "is_floating_point") else rows.dtype.kind == "f"):
+            raise ValueError(f"processing: {modality} embeddings of {rows.dtype}")
+        kinds = {part: whole(modality, part) if in_mapping else batched(modality) for part in parts}
+        tensors = FieldItem(modality, parts, kinds)
+        return self.item(modality, tensors, self.rules.embedding_text(self.processor, modality, rows.shape[0]))
+
+    def with_one_frame(self, item: ProcessedItem) -> ProcessedItem:
+        """Leave out what a still picture is repeated to: patches ``[rows, channels * frames * side]``."""
+        data = dict(item.tensors.data)
+        data["pixel_values"] = one_frame(data["pixel_values"], self.rules.still_frames)
+        return replace(item, tensors=FieldItem(item.tensors.modality, data, item.tensors.fields))
 
     def item(self, modality: str, tensors: FieldItem, text: str) -> ProcessedItem:
         """Give the item of these tensors, which ``text`` stands for."""

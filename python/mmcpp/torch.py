@@ -18,7 +18,7 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["FusedInputNorm"]
+__all__ = ["FusedInputNorm", "one_frame"]
 
 _MAX_TRITON = 2**31 - 1  # its indices have 32 bits
 
@@ -84,7 +84,12 @@ class FusedInputNorm:
         return cls(mean, std, rescale_factor=rescale)
 
     def __call__(
-        self, pixels: torch.Tensor, *, dtype: torch.dtype | None = None, out: torch.Tensor | None = None
+        self,
+        pixels: torch.Tensor,
+        *,
+        dtype: torch.dtype | None = None,
+        out: torch.Tensor | None = None,
+        frames: int = 1,
     ) -> torch.Tensor:
         """Normalise rows of patches.
 
@@ -92,7 +97,9 @@ class FusedInputNorm:
             pixels: uint8, float16, bfloat16 or float32 [rows, channels * n], where each row holds its
                 channels one behind the other.
             dtype: of the result; that of ``out`` or ``torch.bfloat16`` by default.
-            out: contiguous, of the same shape, for the result.
+            out: contiguous, for the result: of the same shape, or of ``frames`` times the columns.
+            frames: how often each channel of a row stands in the result, one behind the other, as the
+                equal frames of a still picture do (see ``one_frame``).
 
         Raises:
             ValueError: another shape, or an ``out`` that does not fit.
@@ -103,21 +110,27 @@ class FusedInputNorm:
         channels = len(self.weight)
         if pixels.ndim != 2 or pixels.shape[1] % channels != 0:
             raise ValueError(f"norm: {tuple(pixels.shape)} is not rows of {channels} channels")
-        if out is not None and (out.shape != pixels.shape or out.dtype != dtype or not out.is_contiguous()):
-            raise ValueError(f"norm: an output of {out.dtype} {tuple(out.shape)} for {dtype} {tuple(pixels.shape)}")
-        if self.is_identity:
-            return pixels.to(dtype) if out is None else out.copy_(pixels)
-        weight, bias = self._for(pixels.device)
-        if pixels.is_cuda and pixels.numel() <= _MAX_TRITON:
-            from mmcpp import torch_triton
+        if frames < 1:
+            raise ValueError(f"norm: {frames} frames")
+        shape = (pixels.shape[0], pixels.shape[1] * frames)
+        if out is not None and (out.shape != shape or out.dtype != dtype or not out.is_contiguous()):
+            raise ValueError(f"norm: an output of {out.dtype} {tuple(out.shape)} for {dtype} {shape}")
+        values = pixels.reshape(shape[0], channels, 1, pixels.shape[1] // channels)
+        if not self.is_identity:
+            weight, bias = self._for(pixels.device)
+            if pixels.is_cuda and pixels.numel() * frames <= _MAX_TRITON:
+                from mmcpp import torch_triton
 
-            if torch_triton.available():
-                result = torch.empty(pixels.shape, dtype=dtype, device=pixels.device) if out is None else out
-                torch_triton.normalize(pixels.contiguous(), weight, bias, result)
-                return result
-        values = pixels.reshape(pixels.shape[0], channels, pixels.shape[1] // channels).to(torch.float32)
-        values = values.mul(weight[:, None]).add_(bias[:, None]).reshape(pixels.shape)
-        return values.to(dtype) if out is None else out.copy_(values)
+                if torch_triton.available():
+                    result = torch.empty(shape, dtype=dtype, device=pixels.device) if out is None else out
+                    torch_triton.normalize(pixels.contiguous(), weight, bias, result)
+                    return result
+            values = values.to(torch.float32).mul(weight[:, None, None]).add_(bias[:, None, None])
+        values = values.to(dtype).expand(-1, -1, frames, -1)
+        if out is None:
+            return values.reshape(shape)
+        out.view(values.shape).copy_(values)
+        return out
 
     def _for(self, device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
         import torch
@@ -128,3 +141,25 @@ class FusedInputNorm:
                 torch.from_numpy(self.bias).to(device),
             )
         return self._on_device[device]
+
+
+def one_frame(pixels: Any, frames: int, *, channels: int = 3) -> Any:
+    """Leave out what a still picture is repeated to, for the way to the device.
+
+    Args:
+        pixels: array or tensor [rows, channels * frames * n]: Qwen-VL's patches have two frames.
+        frames: equal ones that stand one behind the other in each channel.
+        channels: of a row.
+
+    Returns:
+        [rows, channels * n]; ``FusedInputNorm`` repeats it.
+
+    Raises:
+        ValueError: another shape, or frames that differ, as those of a video do.
+    """
+    if pixels.ndim != 2 or frames < 1 or pixels.shape[1] % (channels * frames) != 0:
+        raise ValueError(f"norm: {tuple(pixels.shape)} is not rows of {channels} channels of {frames} frames")
+    split = pixels.reshape(pixels.shape[0], channels, frames, pixels.shape[1] // (channels * frames))
+    if not bool((split == split[:, :, :1]).all()):
+        raise ValueError(f"norm: {frames} frames that differ")
+    return split[:, :, 0].reshape(pixels.shape[0], -1)

@@ -19,8 +19,11 @@ from PIL import Image  # noqa: E402
 
 from hf_processors import PROCESSORS  # noqa: E402 - needs transformers
 from mmcpp import ImageProcessor  # noqa: E402
+from mmcpp.fields import flat_from_sizes  # noqa: E402
 from mmcpp.processing import MultiModalProcessor, from_tree, to_tree  # noqa: E402
+from mmcpp.processing_hf import ProcessorRules  # noqa: E402
 from mmcpp.spec import preset_spec  # noqa: E402
+from mmcpp.torch import FusedInputNorm  # noqa: E402
 
 NAMES = list(PROCESSORS)
 TEXT_OUTPUTS = {"input_ids", "attention_mask", "token_type_ids", "mm_token_type_ids", "cross_attention_mask"}
@@ -103,19 +106,31 @@ def test_placeholders_are_where_the_items_stand(processor: Any) -> None:
         assert where == PlaceholderRange(where.offset, len(item.ids), item.is_embed)
 
 
+FORMS = ("text", "ids", "expanded ids")
+
+
 @pytest.mark.parametrize("hit_rate", [0.0, 0.3, 0.5, 1.0])
-def test_cached_equals_uncached(processor: Any, hit_rate: float) -> None:
-    """Prompts of up to three pictures in batches of 32, of which a share is one and the same."""
+def test_cached_equals_uncached_and_the_processor_in_every_form(processor: Any, hit_rate: float) -> None:
+    """A batch of 32 pictures for each form of prompt, of which a share is in the cache."""
     rng = random.Random(7)
     cached = MultiModalProcessor(processor, cache=ItemCache(1 << 28))
     uncached = MultiModalProcessor(processor)
-    fixed = picture(1000)
-    for batch in range(8):
-        pictures = [fixed if rng.random() < hit_rate else picture(4 * batch + i) for i in range(rng.randrange(4))]
-        text = text_of(processor, len(pictures), seed=batch)
-        assert same_requests(cached.process(text, {"image": pictures}), uncached.process(text, {"image": pictures}))
-    stats = cached._cache.stats()
-    assert (stats.misses == 1) == (hit_rate == 1.0)
+    known = [picture(i) for i in range(32)]
+    cached.process(None, {"image": known})
+    for turn, form in enumerate(FORMS, 1):
+        kept = [rng.random() < hit_rate for _ in range(32)]
+        media = {"image": [known[i] if kept[i] else picture(100 * turn + i) for i in range(32)]}
+        # Nothing that joins with the line breaks of an item: ids are not encoded again.
+        text = "A" + processor.image_token.join(rng.choice([" photo ", " and", " is: ", ""]) for _ in range(33)) + " B"
+        expected = directly(processor, text, media["image"])
+        plain = processor.tokenizer(cached.media.layout(text))["input_ids"]
+        prompt = {"text": text, "ids": plain, "expanded ids": expected["input_ids"][0].tolist()}[form]
+        before = cached._cache.stats()
+        request = cached.process(prompt, media)
+        grown = cached._cache.stats().since(before)
+        assert (grown.hits, grown.misses) == (sum(kept), 32 - sum(kept))
+        assert_is(request, expected)
+        assert same_requests(request, uncached.process(prompt, media))
 
 
 class Counting:
@@ -220,6 +235,17 @@ def test_a_prompt_that_is_expanded_in_part_is_refused() -> None:
         wrapper.process(ids[: len(ids) - 1], {"image": pictures})
     with pytest.raises(ValueError, match=r"2 image item\(s\), 1 of which stand"):
         wrapper.process(ids[: len(ids) - 1], {"image": pictures}, form="expanded")
+
+
+def test_placeholders_beside_each_other_are_no_item_of_as_many_tokens() -> None:
+    processor = PROCESSORS["qwen2_vl"]()
+    wrapper = MultiModalProcessor(processor)
+    pictures = [Image.new("RGB", (56, 28)), Image.new("RGB", (28, 56)), Image.new("RGB", (56, 28))]  # of two tokens
+    ids = wrapper.process(processor.tokenizer(processor.image_token * 3)["input_ids"], {"image": pictures}).ids
+    assert [len(item.ids) for item in wrapper.process(None, {"image": pictures}).items["image"]] == [2, 2, 2]
+    assert ids.tolist().count(processor.image_token_id) == 6
+    with pytest.raises(ValueError, match="expanded in part, without image item 2"):
+        wrapper.process(ids[:-2], {"image": pictures})
 
 
 def test_a_prompt_that_may_mean_both_is_named() -> None:
@@ -344,3 +370,171 @@ def test_items_have_a_form_for_shared_levels(processor: Any) -> None:
     assert back.tensors.fields == item.tensors.fields
     for name, value in item.tensors.data.items():
         assert np.array_equal(np.asarray(back.tensors.data[name]), np.asarray(value))
+
+
+class Toy:
+    """A processor whose pictures are rows, each of which becomes the token 5."""
+
+    image_token, image_token_id = "5", 5
+
+    def __init__(self) -> None:
+        self.batches: list[int] = []
+        self.tokenizer = self
+
+    def to_json_string(self) -> str:
+        return "{}"
+
+    def encode(self, text: str, *, add_special_tokens: bool) -> list[int]:
+        return [int(digit) for digit in text]
+
+    def decode(self, ids: list[int]) -> str:
+        return "".join(map(str, ids))
+
+    def __call__(self, **arguments: Any) -> Any:
+        pictures = arguments["images"]
+        self.batches.append(len(pictures))
+        offsets = [[{"replacement": "5" * len(one)} for one in pictures]]
+        return {"pixel_values": np.concatenate(pictures), "text_replacement_offsets": offsets}
+
+
+def test_a_request_with_one_picture_twice_beside_vllm_s() -> None:
+    """vLLM gives its processor three pictures and keeps a batch of 12,000 bytes for an item of 4,000."""
+    toy = Toy()
+    rules = ProcessorRules(split=lambda outputs, modality: {"pixel_values": flat_from_sizes(modality, [4, 4])})
+    wrapper = MultiModalProcessor(toy, rules=rules, cache=ItemCache(1 << 20))
+    a, b = np.full((4, 250), 1, np.float32), np.full((4, 250), 2, np.float32)
+    request = wrapper.process([1, 5, 2, 5, 5], {"image": [a, a, b]}, form="plain")
+    assert request.ids.tolist() == [1, 5, 5, 5, 5, 2, 5, 5, 5, 5, 5, 5, 5, 5]
+    assert [(where.offset, where.length) for where in request.placeholders["image"]] == [(1, 4), (6, 4), (10, 4)]
+    assert toy.batches == [2], "once each"
+    wrapper.process([5], {"image": [a]}, form="plain")
+    assert toy.batches == [2]
+    pixels = request.items["image"][0].tensors.data["pixel_values"]
+    assert (pixels.nbytes, pixels.base) == (4000, None), "not a view that keeps the batch"
+
+
+def embeddings(rows: int, hidden: int = 8) -> Any:
+    return torch.arange(rows * hidden, dtype=torch.float32).reshape(rows, hidden)
+
+
+@pytest.mark.parametrize("name", ["llava", "llava_next", "internvl"])
+@pytest.mark.parametrize("form", FORMS)
+def test_media_may_be_given_as_embeddings(name: str, form: str) -> None:
+    processor = PROCESSORS[name]()
+    wrapper = MultiModalProcessor(processor, cache=ItemCache(1 << 20), hidden_size=8)
+    media = {"image": [embeddings(5), embeddings(3)]}
+    text = f"a{processor.image_token}b{processor.image_token}c"
+    from_text = wrapper.process(text, media)
+    plain = processor.tokenizer(wrapper.media.layout(text))["input_ids"]
+    prompt = {"text": text, "ids": plain, "expanded ids": from_text.ids}[form]
+    request = wrapper.process(prompt, media)
+    assert request.ids.tolist() == from_text.ids.tolist()
+    assert [where.num_embeds for where in request.placeholders["image"]] == [5, 3]
+    assert (request.ids == processor.image_token_id).sum() == 8
+    got = request.tensors(return_tensors="pt")["image_embeds"]
+    assert all(torch.equal(one, other) for one, other in zip(got, media["image"], strict=True))
+    assert wrapper._cache.stats().entries == 0, "nothing was processed, so nothing is kept"
+    assert request.keys != wrapper.process(None, {"image": [embeddings(4), embeddings(3)]}).keys
+
+
+def test_a_tensor_of_three_dimensions_is_embeddings() -> None:
+    wrapper = MultiModalProcessor(PROCESSORS["llava"](), hidden_size=8)
+    request = wrapper.process(None, {"image": torch.zeros(2, 5, 8)})
+    assert request.tensors()["image_embeds"].shape == (2, 5, 8)
+
+
+def test_qwen_s_embeddings_come_with_their_grid() -> None:
+    processor = PROCESSORS["qwen2_vl"]()
+    wrapper = MultiModalProcessor(processor, hidden_size=8)
+    media = {"image": {"image_embeds": embeddings(10), "image_grid_thw": torch.tensor([[1, 4, 4], [1, 4, 6]])}}
+    request = wrapper.process(f"a{processor.image_token}b{processor.image_token}", media)
+    assert [where.length for where in request.placeholders["image"]] == [4, 6]
+    tensors = request.tensors(return_tensors="pt")
+    assert torch.equal(tensors["image_embeds"], media["image"]["image_embeds"])
+    assert torch.equal(tensors["image_grid_thw"], media["image"]["image_grid_thw"])
+    assert request.device_bytes() == {"image": [4 * 8 * 4, 6 * 8 * 4]}
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "match"),
+    [
+        ("llava", [embeddings(5, 9)], r"of shape \(5, 9\), expected \[tokens, 8\]"),
+        ("llava", [embeddings(0)], r"of shape \(0, 8\)"),
+        ("llava", [embeddings(2).to(torch.int64)], "embeddings of torch.int64"),
+        ("llava", [embeddings(2), torch.zeros(1, 2, 8)], r"of shape \(1, 2, 8\)"),
+        ("llava", [embeddings(2).to_sparse()], "sparse"),
+        ("llava", {"image_embeds": embeddings(2)}, "no image items as a mapping"),
+        ("mllama", [embeddings(5)], "MllamaProcessor takes no image items as embeddings"),
+        ("qwen2_vl", [embeddings(4)], "in a mapping, with their grid"),
+        ("qwen2_vl", {"image_embeds": embeddings(4)}, "image_embeds and image_grid_thw are needed"),
+        (
+            "qwen2_vl",
+            {"image_embeds": embeddings(5), "image_grid_thw": torch.tensor([[1, 4, 4]])},
+            "items take 4 of 5 entries",
+        ),
+        ("qwen2_vl", {"image_embeds": embeddings(4), "image_grid_thw": torch.tensor([1, 4, 4])}, "must be positive"),
+        ("qwen2_vl", {"image_embeds": embeddings(4), "image_grid_thw": torch.tensor([[1, 4, -4]])}, "must be positive"),
+    ],
+)
+def test_embeddings_that_do_not_fit_are_refused(name: str, given: Any, match: str) -> None:
+    with pytest.raises(ValueError, match=match):
+        MultiModalProcessor(PROCESSORS[name](), hidden_size=8).process(None, {"image": given})
+
+
+def test_embeddings_have_to_be_allowed() -> None:
+    with pytest.raises(ValueError, match="given as embeddings, for which no hidden_size is set"):
+        MultiModalProcessor(PROCESSORS["llava"]()).process(None, {"image": [embeddings(5)]})
+
+
+def test_a_still_picture_s_second_frame_stays_at_home() -> None:
+    """Bytes per item: half of bfloat16, a quarter of float32, and half of that without the second frame."""
+    processor = PROCESSORS["qwen2_vl"]()
+    media = {"image": [picture(1), picture(2)]}
+    floats = MultiModalProcessor(processor).process(None, media)
+    options: list[dict[str, Any]] = [
+        {"native": native_qwen2_vl(), "device_normalize": True},
+        {"native": native_qwen2_vl(), "device_normalize": True, "still_frames": "one"},
+        {"device_normalize": True, "still_frames": "one"},
+    ]
+    data, once, theirs = (MultiModalProcessor(processor, **chosen).process(None, media) for chosen in options)
+    for i in range(2):
+        size = floats.device_bytes()["image"][i]
+        assert [request.device_bytes()["image"][i] for request in (data, once, theirs)] == [
+            size // 4,
+            size // 8,
+            size // 2,
+        ]
+    assert len({floats.keys["image"][0], data.keys["image"][0], once.keys["image"][0], theirs.keys["image"][0]}) == 4
+    norm = FusedInputNorm.from_config(processor.image_processor.to_dict())
+    expected = floats.tensors(return_tensors="pt")["pixel_values"].to(torch.bfloat16)
+    pixels, single, floating = (r.tensors(return_tensors="pt")["pixel_values"] for r in (data, once, theirs))
+    assert torch.equal(norm(pixels), expected)
+    assert torch.equal(norm(single, frames=2), expected)
+    assert torch.equal(norm(floating, frames=2), expected)
+    assert (data.tensors()["image_grid_thw"] == once.tensors()["image_grid_thw"]).all()
+
+
+def test_what_is_left_to_the_device_by_default_is_the_family_s() -> None:
+    qwen = MultiModalProcessor(PROCESSORS["qwen2_vl"](), device_normalize=None)
+    assert float(qwen.process(None, {"image": [picture(1)]}).tensors()["pixel_values"].max()) > 200
+    llava = MultiModalProcessor(PROCESSORS["llava"](), device_normalize=None)
+    assert float(llava.process(None, {"image": [picture(1)]}).tensors()["pixel_values"].max()) < 5
+    with pytest.raises(ValueError, match="LlavaProcessor repeats no frames"):
+        MultiModalProcessor(PROCESSORS["llava"](), still_frames="one")
+
+
+@pytest.mark.parametrize("scope", ["flat", "images_kwargs", "both"])
+@pytest.mark.parametrize("who", ["configured", "request"])
+def test_no_option_anywhere_switches_normalisation_on_twice(scope: str, who: str) -> None:
+    """In vLLM a request's scope gets past the guard, and pixels are normalised twice."""
+    on = {"do_normalize": True, "do_rescale": True}
+    asked = {"flat": on, "images_kwargs": {"images_kwargs": on}, "both": {**on, "images_kwargs": on}}[scope]
+    processor = PROCESSORS["qwen2_vl"]()
+    expected = MultiModalProcessor(processor).process(None, {"image": [picture(1)]}).tensors(return_tensors="pt")
+    for native in (None, native_qwen2_vl()):
+        configured = asked if who == "configured" else {}
+        wrapper = MultiModalProcessor(processor, native=native, device_normalize=True, options=configured)
+        request = wrapper.process(None, {"image": [picture(1)]}, options=asked if who == "request" else {})
+        norm = FusedInputNorm.from_config(processor.image_processor.to_dict())
+        got = norm(request.tensors(return_tensors="pt")["pixel_values"])
+        assert torch.equal(got, expected["pixel_values"].to(torch.bfloat16))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mmcpp.torch import FusedInputNorm
+from mmcpp.torch import FusedInputNorm, one_frame
 
 torch = pytest.importorskip("torch")
 
@@ -123,3 +123,29 @@ def test_bytes_end_to_end_equal_floats_and_take_a_quarter() -> None:
     norm = FusedInputNorm(spec["image_mean"], spec["image_std"])
     assert data.nbytes * 4 == floats.nbytes
     assert torch.equal(norm(data), floats.to(torch.bfloat16))
+
+
+@pytest.mark.parametrize("frames", [1, 2, 3])
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_frames_that_were_left_out_are_repeated_on_the_device(frames: int, dtype: str) -> None:
+    norm = FusedInputNorm([0.4, 0.5, 0.6], [0.2, 0.3, 0.4])
+    once = torch.randint(0, 256, (7, 3 * 5), dtype=torch.uint8)
+    whole = once.reshape(7, 3, 1, 5).expand(-1, -1, frames, -1).reshape(7, -1)
+    expected = norm(whole, dtype=getattr(torch, dtype))
+    assert torch.equal(one_frame(whole, frames), once)
+    assert (one_frame(whole.numpy(), frames) == once.numpy()).all()
+    assert torch.equal(norm(one_frame(whole, frames), dtype=getattr(torch, dtype), frames=frames), expected)
+    out = torch.empty(whole.shape, dtype=getattr(torch, dtype))
+    assert norm(once, out=out, frames=frames) is out
+    assert torch.equal(out, expected)
+    same = FusedInputNorm([0.0] * 3, [1.0] * 3, rescale_factor=1.0)
+    assert torch.equal(same(once, frames=frames), whole.to(torch.bfloat16))
+
+
+def test_frames_of_a_video_are_not_left_out() -> None:
+    with pytest.raises(ValueError, match="2 frames that differ"):
+        one_frame(torch.arange(12).reshape(1, 12), 2)
+    with pytest.raises(ValueError, match="is not rows of 3 channels of 2 frames"):
+        one_frame(torch.zeros(1, 9), 2)
+    with pytest.raises(ValueError, match="0 frames"):
+        FusedInputNorm([0.5], [0.5])(torch.zeros(1, 9), frames=0)

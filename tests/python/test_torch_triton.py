@@ -36,6 +36,9 @@ CHECK = """
                     bits = norm(pixels, dtype=torch.float32).view(torch.int32) & -0x10000
                     expected = bits.view(torch.float32).to(dtype)
                 assert torch.equal(out, expected), (rows, channels, side, source, dtype)
+                both, wide = norm(pixels, dtype=torch.float32, frames=3), torch.empty(rows, 3 * channels * side)
+                torch_triton.normalize(pixels, torch.from_numpy(norm.weight), torch.from_numpy(norm.bias), wide)
+                assert torch.equal(wide, both)
     torch_triton.normalize(torch.empty(0, 3), torch.ones(3), torch.ones(3), torch.empty(0, 3))
 """
 
@@ -55,6 +58,9 @@ EVERY_BYTE = """
         out, half = torch.empty(256, 3), torch.empty(256, 3, dtype=torch.float16)
         torch_triton.normalize(pixels, weight, bias, out)
         torch_triton.normalize(pixels, weight, bias, half)
+        twice = torch.empty(256, 6)
+        torch_triton.normalize(pixels, weight, bias, twice)
+        assert torch.equal(twice, norm(pixels, dtype=torch.float32, frames=2))
         assert torch.equal(out, norm(pixels, dtype=torch.float32)), mean
         assert torch.equal(out.to(torch.bfloat16), norm(pixels)), mean
         assert torch.equal(half, norm(pixels, dtype=torch.float16)), mean
@@ -79,7 +85,11 @@ def test_the_kernel_equals_torch_in_the_interpreter() -> None:
 def test_every_byte_under_every_family_s_parameters_in_the_interpreter() -> None:
     norms = json.loads((Path(__file__).parents[1] / "golden/vllm_processing_cases.json").read_text())["norm"].values()
     parameters = [(norm["image_mean"], norm["image_std"], norm["rescale_factor"]) for norm in norms]
-    parameters += [([0.5] * 3, [0.5] * 3, 1 / 255), ([0.1, 0.2, 0.3], [0.2, 0.3, 0.7], 1 / 127.5), ([0] * 3, [1] * 3, 1)]
+    parameters += [
+        ([0.5] * 3, [0.5] * 3, 1 / 255),
+        ([0.1, 0.2, 0.3], [0.2, 0.3, 0.7], 1 / 127.5),
+        ([0] * 3, [1] * 3, 1),
+    ]
     interpret(EVERY_BYTE, [entry for entry in parameters if not FusedInputNorm(*entry[:2]).is_identity])
 
 
@@ -91,11 +101,13 @@ def instructions(dtype: str, architecture: int, *, fusion: bool = False) -> tupl
     from triton.tools.disasm import get_sass
 
     types = {"pixels": "*u8", "out": "*" + dtype, "weight": "*fp32", "bias": "*fp32", "count": "i32", "side": "i32"}
-    constants = {"channels": 3, "block": 1024}
+    constants = {"channels": 3, "frames": 1, "block": 1024}
     source = ASTSource(torch_triton._normalize, types | dict.fromkeys(constants, "constexpr"), constants)
     options = {"num_warps": 4, "enable_fp_fusion": fusion}
     compiled: Any = compile_kernel(source, target=GPUTarget("cuda", architecture, 32), options=options)
-    names = re.findall(r"^\s*(?:@\S+ )?((?:cvt|fma|mul|add|sub|div)\.\S*f(?:16|32)\S*)", compiled.asm["ptx"], re.MULTILINE)
+    names = re.findall(
+        r"^\s*(?:@\S+ )?((?:cvt|fma|mul|add|sub|div)\.\S*f(?:16|32)\S*)", compiled.asm["ptx"], re.MULTILINE
+    )
     return names, re.findall(r"\b(F(?:FMA|MUL|ADD)\S*)", get_sass(compiled.asm["cubin"]))
 
 
