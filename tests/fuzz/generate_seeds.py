@@ -23,6 +23,7 @@ from pictures import encode, picture, pillow
 HERE = Path(__file__).resolve().parent
 
 FRONT = HERE / "corpus/decode_fuzz"
+INFLATE = HERE / "corpus/inflate_fuzz"
 HEIGHT, WIDTH = 13, 19
 
 
@@ -167,6 +168,9 @@ def main() -> None:
     for name, data in others().items():
         (FRONT / name).write_bytes(data)
     write_seeds("decode_jpeg_webp.json", {"jpg": jpegs(), "webp": webps()})
+    INFLATE.mkdir(parents=True, exist_ok=True)
+    for name, data in seeds_lossless.streams().items():
+        (INFLATE / name).write_bytes(data)
     lossless = {"png": seeds_lossless.pngs(), "gif": seeds_lossless.gifs(), "bmp": seeds_lossless.bmps()}
     write_seeds("decode_png_gif_bmp.json", lossless)
 

@@ -1,4 +1,4 @@
-"""The seeds of the PNG, GIF and BMP targets; generate_seeds.py writes them."""
+"""The seeds of the PNG, GIF, BMP and inflate targets; generate_seeds.py writes them."""
 
 import struct
 import zlib
@@ -109,6 +109,24 @@ def pngs() -> dict[str, bytes]:
         "palette_0": png.write(replace(paletted, palette=0)),
     }
     return files
+
+
+def streams() -> dict[str, bytes]:
+    """zlib streams of all kinds of blocks, behind what cuts them into pieces."""
+    noise = bytes((x * x >> 3 & 15) + (x * 7919 >> 5 & 15) for x in range(1500))
+    contents = {"noise": noise, "run": noise[:5] * 300, "text": b"the quick brown fox jumps " * 9, "none": b""}
+    strategies = {"dynamic": zlib.Z_DEFAULT_STRATEGY, "fixed": zlib.Z_FIXED, "huffman": zlib.Z_HUFFMAN_ONLY}
+    heads = (bytes(5), bytes((7, 0, 1, 2, 1)), bytes((1, 1, 1, 255, 2)), bytes((40, 9, 100, 0, 0)))
+    seeds = {}
+    for content, data in contents.items():
+        for strategy, number in strategies.items():
+            coder = zlib.compressobj(9, strategy=number)
+            seeds[f"{content}_{strategy}"] = coder.compress(data) + coder.flush()
+        seeds[f"{content}_stored"] = zlib.compress(data, 0)
+        coder = zlib.compressobj(9)
+        parts = [coder.compress(data[i : i + 99]) + coder.flush(zlib.Z_SYNC_FLUSH) for i in range(0, len(data), 99)]
+        seeds[f"{content}_blocks"] = b"".join(parts) + coder.flush()
+    return {name: heads[i % len(heads)] + stream for i, (name, stream) in enumerate(seeds.items())}
 
 
 def gifs() -> dict[str, bytes]:

@@ -16,7 +16,9 @@ namespace {
 
 constexpr size_t kSignatureBytes = 8;
 constexpr uint64_t kMaxTextBytes = uint64_t{64} << 20;  // Pillow's MAX_TEXT_MEMORY
-constexpr size_t kMaxKeptText = size_t{1} << 20;        // EXIF and XMP; nothing else is kept
+// Listed pieces of pixel data: some, and more if they have so many bytes on average.
+constexpr size_t kMinPieces = 1024, kMinPieceBytes = 256;
+constexpr size_t kMaxKeptText = size_t{1} << 20;  // EXIF and XMP; nothing else is kept
 
 constexpr uint32_t Name(const char (&text)[5]) {
   return uint32_t{static_cast<uint8_t>(text[0])} << 24 |
@@ -418,34 +420,21 @@ Result<Bytes> PngChunks::ReadData(size_t limit) {
   return data;
 }
 
-std::optional<Bytes> PngChunks::AllData(Buffer* joined) {
+std::optional<std::vector<Bytes>> PngChunks::AllData() {
   const Cursor start = at_;
-  Bytes all;
-  size_t total = 0, pieces = 0;
-  for (;; ++pieces) {
+  std::vector<Bytes> pieces;
+  size_t total = 0;
+  while (pieces.size() < kMinPieces + total / kMinPieceBytes) {
     // A chunk cut short, or one that ends the file, makes the read after it fail.
     const Result<Bytes> piece = ReadData(SIZE_MAX);
-    if (!piece.ok()) break;
-    if (piece->empty()) break;
-    if (pieces == 0) all = *piece;
+    if (!piece.ok() || piece->empty()) break;
+    pieces.push_back(*piece);
     total += piece->size();
   }
-  const Cursor end = at_;
+  const bool whole = at_.pushed && !pieces.empty();
   at_ = start;
-  if (!end.pushed || pieces == 0) return std::nullopt;
-  if (pieces > 1) {
-    Result<Buffer> buffer = Buffer::Allocate(total);
-    if (!buffer.ok()) return std::nullopt;
-    *joined = *std::move(buffer);
-    for (size_t filled = 0; filled < total;) {
-      const Result<Bytes> piece = ReadData(SIZE_MAX);
-      std::memcpy(joined->data() + filled, piece->data(), piece->size());
-      filled += piece->size();
-    }
-    all = {joined->data(), total};
-    at_ = start;
-  }
-  return all;
+  if (!whole) return std::nullopt;
+  return pieces;
 }
 
 void PngChunks::SkipData() {

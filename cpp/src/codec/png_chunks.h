@@ -7,11 +7,11 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "codec/png_inflate.h"
 #include "mmcpp/span.h"
 #include "mmcpp/status.h"
-#include "mmcpp/tensor.h"
 
 namespace mmcpp::codec {
 
@@ -69,9 +69,9 @@ class PngChunks {
   /// The next piece of pixel data, at most `limit` bytes and none across chunks; empty at the end.
   Result<Bytes> ReadData(size_t limit);
 
-  /// All pixel data from here on in one piece, without moving on; several chunks are joined in
-  /// *joined. Nothing if a chunk is cut short or out of order, or if memory is short.
-  std::optional<Bytes> AllData(Buffer* joined);
+  /// All pixel data from here on, chunk by chunk, without moving on. Nothing if a chunk is cut
+  /// short or out of order, or if there are so many that listing them would cost memory.
+  std::optional<std::vector<Bytes>> AllData();
   /// Moves past the pixel data, which AllData found to be complete.
   void SkipData();
 

@@ -1,4 +1,4 @@
-// zlib streams: libdeflate for sound ones, zlib for the rest.
+// Calls of zlib, and the checksum of chunks.
 #include "codec/png_inflate.h"
 
 #include <libdeflate.h>
@@ -14,29 +14,10 @@ namespace mmcpp::codec {
 namespace {
 
 constexpr size_t kMaxTextBytes = size_t{1} << 20;
-// A deflate stream holds at most 1032 bytes per byte: 258 for a match in two bits.
-constexpr size_t kMaxRatio = 1032;
-
-struct FreeDecompressor {
-  void operator()(libdeflate_decompressor* decompressor) const {
-    libdeflate_free_decompressor(decompressor);
-  }
-};
 
 }  // namespace
 
 uint32_t Crc32(Bytes bytes) { return libdeflate_crc32(0, bytes.data(), bytes.size()); }
-
-bool InflateExactly(Bytes stream, uint8_t* out, size_t size) {
-  if (size / kMaxRatio > stream.size()) return false;
-  const std::unique_ptr<libdeflate_decompressor, FreeDecompressor> decompressor(
-      libdeflate_alloc_decompressor());
-  if (decompressor == nullptr) return false;
-  // Bytes after the stream are no fault, hence _ex.
-  size_t consumed = 0;
-  return libdeflate_zlib_decompress_ex(decompressor.get(), stream.data(), stream.size(), out, size,
-                                       &consumed, nullptr) == LIBDEFLATE_SUCCESS;
-}
 
 struct StreamInflater::State {
   z_stream stream = {};

@@ -1,8 +1,8 @@
-// zlib streams of a PNG: the pixels at once, the pixels row by row, and the size of texts.
+// zlib streams of a PNG by zlib itself: pixels that are not sound, and texts.
 //
-// libdeflate is several times faster than zlib, but wants the whole stream and says nothing useful
-// about one that is damaged, short or too long. zlib decides about those, called just as Pillow 13
-// calls it: how much of a broken stream counts depends on the size of every call.
+// inflate.h is several times faster, but says nothing about a stream that is damaged, short or too
+// long. zlib decides about those, called just as Pillow 13 calls it: how much of a broken stream
+// counts depends on the size of every call.
 #pragma once
 
 #include <cstddef>
@@ -17,11 +17,6 @@ namespace mmcpp::codec {
 
 /// CRC-32 as PNG chunks carry it.
 uint32_t Crc32(Bytes bytes);
-
-/// Inflates a complete, undamaged zlib stream of exactly `size` bytes. False for every other, with
-/// the output unspecified. `size` may be a promise of the header: nothing is written beyond what
-/// the stream holds.
-bool InflateExactly(Bytes stream, uint8_t* out, size_t size);
 
 /// Inflates piece by piece.
 class StreamInflater {

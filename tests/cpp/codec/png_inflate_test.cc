@@ -51,27 +51,6 @@ TEST(Crc32, IsThatOfPng) {
   EXPECT_EQ(Crc32(test::Text("IEND")), 0xae426082u);  // PNG specification, annex D
 }
 
-TEST(InflateExactly, TakesASoundStreamOfThatSizeAlone) {
-  const ByteVector stream = test::Stored({1, 2, 3});
-  std::vector<uint8_t> out(4);
-  EXPECT_TRUE(InflateExactly(stream, out.data(), 3));
-  EXPECT_EQ(out, (std::vector<uint8_t>{1, 2, 3, 0}));
-  EXPECT_FALSE(InflateExactly(stream, out.data(), 2));
-  EXPECT_FALSE(InflateExactly(stream, out.data(), 4));
-  EXPECT_TRUE(InflateExactly(test::Joined({stream, {9, 9}}), out.data(), 3));  // bytes after it
-  ByteVector damaged = stream;
-  damaged.back() ^= 1;
-  EXPECT_FALSE(InflateExactly(damaged, out.data(), 3));
-  damaged = stream;
-  damaged.pop_back();
-  EXPECT_FALSE(InflateExactly(damaged, out.data(), 3));
-}
-
-TEST(InflateExactly, DoesNotBelieveASizeThatNoStreamCanHold) {
-  std::vector<uint8_t> stream = test::Stored({1});
-  EXPECT_FALSE(InflateExactly(stream, nullptr, size_t{1} << 40));  // nothing is written
-}
-
 TEST(StreamInflater, TellsWhatEachCallDid) {
   StreamInflater inflater = StreamInflater::Create().value();
   const ByteVector stream = test::Stored({1, 2, 3, 4, 5});
