@@ -330,7 +330,10 @@ Inflater::Stop Inflater::DecodeFast(uint8_t* until) {
   };
   while (out < until && in.end - in.next >= kInputSlack) {
     if (LiteralsOf(entry) != 0) {
-      if (put() && put() && put()) {
+      bool more = put();
+      if (more) more = put();
+      if (more) more = put();
+      if (more) {
         put();
         in.RefillFast();
         continue;
