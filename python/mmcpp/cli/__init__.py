@@ -34,9 +34,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()  # here, where its failure has words
     except ModuleNotFoundError as error:
         package = (error.name or "").split(".", maxsplit=1)[0]
-        if package not in ("rich", "safetensors"):
+        if package not in ("rich", "safetensors", "pyarrow"):
             raise
-        parser.exit(2, f"mmcpp: this needs the package {package}: pip install 'mmcpp[cli]'\n")
+        extra = "arrow" if package == "pyarrow" else "cli"
+        parser.exit(2, f"mmcpp: this needs the package {package}: pip install 'mmcpp[{extra}]'\n")
     except KeyboardInterrupt:
         parser.exit(130, "mmcpp: interrupted\n")
     except (OSError, MemoryError) as error:

@@ -13,9 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-import numpy as np
-
-from mmcpp.cli import model, pictures, seen, tensors
+from mmcpp.cli import model, parts, pictures, seen, tensors
 from mmcpp.pipeline import DType, ImageProcessor, Item
 
 if TYPE_CHECKING:
@@ -33,6 +31,9 @@ examples:
   mmcpp preprocess cat.jpg --family qwen3_vl --out cat.npz --show seen.png
   mmcpp preprocess photos/ --config ./Qwen2.5-VL-7B-Instruct --out photos.safetensors --dtype bf16
   mmcpp preprocess *.png --family qwen2_vl --out all.npz --json | jq '.pictures[].tokens'
+  mmcpp preprocess photos/ --family qwen3_vl --out tensors/ --part 1000 --format parquet
+
+With --part, a run that was interrupted and is started again makes the parts that are missing.
 
 exit status: 0 success, 1 some pictures failed (each is named, the rest are written) or nothing could
 be written, 2 usage error, 130 interrupted
@@ -62,7 +63,16 @@ def add_parser(commands: _SubParsersAction[argparse.ArgumentParser]) -> None:
         required=True,
         type=Path,
         metavar="FILE",
-        help="where the tensors go: FILE.safetensors or FILE.npz (.npz has bfloat16 as uint16 bits)",
+        help="where the tensors go: FILE.safetensors, .npz (has bfloat16 as uint16 bits), .parquet or .arrow\n"
+        "(a row a picture); with --part a folder",
+    )
+    parser.add_argument(
+        "--part", type=int, metavar="N", help="write files of N pictures each into the folder --out, and resume there"
+    )
+    parser.add_argument(
+        "--format",
+        choices=[suffix[1:] for suffix in tensors.WRITERS],
+        help="of the parts (default: safetensors)",
     )
     parser.add_argument("--dtype", choices=sorted(_DTYPES), default="f32", help="of the feature (default: f32)")
     parser.add_argument(
@@ -99,19 +109,70 @@ def run(arguments: argparse.Namespace) -> int:
     from mmcpp.cli.output import progress  # needs rich, which `mmcpp info` does not
 
     processor = _processor(arguments)
-    done: list[_Done] = []
     failed: list[dict[str, str]] = []
     paths = list(pictures.find(arguments.pictures, failed))
-    _spare(paths, arguments)
-    for path, outcome in progress(_work(processor, paths, arguments), len(paths)):
-        if isinstance(outcome, _Done):
-            done.append(outcome)
+    todo, kept = _parts(processor, paths, arguments)
+    outcome = _Outcome([], failed, kept, [part.out for part in todo])
+    waiting = sum(len(part.paths) for part in todo)
+    for _ in progress(_work_through(processor, todo, arguments, outcome), waiting):
+        pass
+    _report(arguments, outcome)
+    return 1 if outcome.failed or any(old["failed"] for old in kept.values()) else 0
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    """What a run did."""
+
+    records: list[dict[str, Any]]
+    """Of the pictures that were preprocessed, as ``--json`` prints them."""
+    failed: list[dict[str, str]]
+    kept: dict[Path, dict[str, Any]]
+    """The parts of an earlier run, with what they hold."""
+    written: list[Path]
+
+
+def _parts(
+    processor: ImageProcessor, paths: list[Path], arguments: argparse.Namespace
+) -> tuple[list[parts.Part], dict[Path, dict[str, Any]]]:
+    """Give the files that are to be made, and those that an earlier run made."""
+    numbers = _numbers(paths)
+    if arguments.part is None:
+        todo = parts.of_one(arguments.out, paths, numbers)
+    else:
+        settings = json.dumps([processor.spec_json, arguments.dtype, arguments.profile])
+        suffix = f".{arguments.format or 'safetensors'}"
+        todo = parts.split(paths, numbers, folder=arguments.out, suffix=suffix, size=arguments.part, settings=settings)
+    _spare(paths, numbers, [part.out for part in todo], arguments)
+    kept: dict[Path, dict[str, Any]] = {}
+    try:
+        for part in todo:
+            if (old := part.finished()) is not None:
+                kept[part.out] = old
+    except ValueError as error:
+        arguments.usage_error(str(error))
+    return [part for part in todo if part.out not in kept], kept
+
+
+def _work_through(
+    processor: ImageProcessor, todo: list[parts.Part], arguments: argparse.Namespace, outcome: _Outcome
+) -> Iterator[None]:
+    """Make and write one part after another; a step a picture."""
+    for part in todo:
+        done: list[_Done] = []
+        failed: list[dict[str, str]] = []
+        for path, result in _work(processor, part, arguments):
+            if isinstance(result, _Done):
+                done.append(result)
+            else:
+                failed.append({"picture": str(path), "error": str(result).removeprefix("image 0: ")})
+            yield
+        if done or part.key is not None:
+            _write(part, processor, done, failed, arguments)
         else:
-            failed.append({"picture": str(path), "error": str(outcome).removeprefix("image 0: ")})
-    if done:
-        _write(arguments, processor, done)
-    _report(arguments, done, failed)
-    return 1 if failed else 0
+            outcome.written.remove(part.out)
+        outcome.records.extend(map(_record, done))
+        outcome.failed.extend(failed)
 
 
 def _processor(arguments: argparse.Namespace) -> ImageProcessor:
@@ -119,10 +180,7 @@ def _processor(arguments: argparse.Namespace) -> ImageProcessor:
     fail = arguments.usage_error
     if arguments.jobs < 1:
         fail(f"--jobs: expected 1 or more, got {arguments.jobs}")
-    if arguments.out.suffix not in tensors.WRITERS:
-        fail(f"--out: expected FILE.safetensors or FILE.npz, got {arguments.out}")
-    if arguments.out.suffix == ".safetensors":
-        importlib.import_module("safetensors")  # missing, it is better missed now than after the work
+    _check_output(arguments)
     if arguments.show is not None and arguments.show.suffix.lower() != ".png":
         fail(f"--show: expected FILE.png, got {arguments.show}")
     for path in filter(None, (arguments.out, arguments.show)):
@@ -134,11 +192,31 @@ def _processor(arguments: argparse.Namespace) -> ImageProcessor:
     return processor
 
 
-def _spare(paths: list[Path], arguments: argparse.Namespace) -> None:
+def _check_output(arguments: argparse.Namespace) -> None:
+    suffix = arguments.out.suffix if arguments.part is None else f".{arguments.format or 'safetensors'}"
+    if arguments.part is None:
+        if arguments.format is not None:
+            arguments.usage_error("--format: of parts; say how many pictures with --part, or name --out FILE.SUFFIX")
+        if suffix not in tensors.WRITERS:
+            names = ", ".join(f"FILE{known}" for known in tensors.WRITERS)
+            arguments.usage_error(f"--out: expected {names}, or a folder with --part, got {arguments.out}")
+    elif arguments.part < 1:
+        arguments.usage_error(f"--part: expected 1 or more pictures, got {arguments.part}")
+    if (package := tensors.PACKAGES[suffix]) is not None:
+        importlib.import_module(package)  # missing, it is better missed now than after the work
+    if arguments.part is not None:
+        if arguments.out.exists() and not arguments.out.is_dir():
+            arguments.usage_error(f"--out: with --part a folder, but {arguments.out} is a file")
+        if arguments.out.parent.is_dir():
+            arguments.out.mkdir(exist_ok=True)
+
+
+def _spare(
+    paths: list[Path], numbers: Sequence[int | None], outputs: list[Path], arguments: argparse.Namespace
+) -> None:
     """Refuse to write over a picture that is to be read."""
-    outputs = [arguments.out]
     if arguments.show is not None:
-        outputs += [_numbered(arguments.show, number) for number in _numbers(paths)]
+        outputs = outputs + [_numbered(arguments.show, number) for number in numbers]
     taken = set(map(os.path.realpath, paths))
     for output in outputs:
         if os.path.realpath(output) in taken:
@@ -151,7 +229,7 @@ def _numbers(paths: list[Path]) -> Sequence[int | None]:
 
 
 def _work(
-    processor: ImageProcessor, paths: list[Path], arguments: argparse.Namespace
+    processor: ImageProcessor, part: parts.Part, arguments: argparse.Namespace
 ) -> Iterator[tuple[Path, _Done | Exception]]:
     """Preprocess, several at a time; results come in order."""
 
@@ -168,34 +246,34 @@ def _work(
             return error
 
     with ThreadPoolExecutor(arguments.jobs) as pool:
-        yield from zip(paths, pool.map(one, paths, _numbers(paths)), strict=True)
+        yield from zip(part.paths, pool.map(one, part.paths, part.numbers), strict=True)
 
 
 def _numbered(path: Path, number: int | None) -> Path:
     return path if number is None else path.with_stem(f"{path.stem}-{number}")
 
 
-def _write(arguments: argparse.Namespace, processor: ImageProcessor, done: list[_Done]) -> None:
-    values = {processor.feature_name: _joined([one.feature for one in done])}
-    for name in done[0].item.aux:
-        values[name] = np.stack([one.item.aux[name] for one in done])
+def _write(
+    part: parts.Part,
+    processor: ImageProcessor,
+    done: list[_Done],
+    failed: list[dict[str, str]],
+    arguments: argparse.Namespace,
+) -> None:
+    names = list(done[0].item.aux) if done else []
+    held = tensors.Pictures(
+        names=[str(one.path) for one in done],
+        hashes=[_hash(one) for one in done],
+        tokens=[one.item.plan.tokens for one in done],
+        feature_name=processor.feature_name,
+        features=[one.feature for one in done],
+        aux={name: [one.item.aux[name] for one in done] for name in names},
+    )
     listed = [{"picture": str(one.path), "hash": _hash(one)} for one in done]
     metadata = {"pictures": json.dumps(listed), "spec": processor.spec_json}
-    tensors.write(arguments.out, values, _DTYPES[arguments.dtype], metadata)
-
-
-def _joined(features: list[Any]) -> Any:
-    """Put features behind each other; where they differ in other sides, zeros fill the smaller ones."""
-    sides = np.max([feature.shape[1:] for feature in features], axis=0)
-    if all(feature.shape[1:] == tuple(sides) for feature in features):
-        return np.concatenate(features)
-    joined = np.zeros((sum(len(feature) for feature in features), *sides), features[0].dtype)
-    end = 0
-    for feature in features:
-        begin, end = end, end + len(feature)
-        head = (slice(begin, end), *(slice(side) for side in feature.shape[1:]))
-        joined[head] = feature
-    return joined
+    if part.key is not None:
+        metadata |= {"failed": json.dumps(failed), "key": part.key}
+    tensors.write(part.out, held, _DTYPES[arguments.dtype], metadata)
 
 
 def _hash(one: _Done) -> str:
@@ -226,17 +304,23 @@ def _record(one: _Done) -> dict[str, Any]:
     }
 
 
-def _report(arguments: argparse.Namespace, done: list[_Done], failed: list[dict[str, str]]) -> None:
-    records = [_record(one) for one in done]
-    out = str(arguments.out) if done else None
+def _report(arguments: argparse.Namespace, outcome: _Outcome) -> None:
     from mmcpp.cli.output import printable, show_table, warn
 
+    records = outcome.records
+    failed = [*outcome.failed, *(failure for old in outcome.kept.values() for failure in old["failed"])]
     if arguments.json:
-        print(json.dumps({"pictures": records, "failed": failed, "out": out}))
+        out = str(arguments.out) if outcome.written or outcome.kept else None
+        print(json.dumps({"pictures": records, "failed": failed, "out": out, "kept": list(map(str, outcome.kept))}))
         return
-    if done:
+    if records:
         show_table(records)
-        shapes = f"{len(done)} pictures, {sum(r['tokens'] for r in records)} tokens"
-        print(f"wrote {printable(str(out))}: {shapes}, {arguments.out.stat().st_size:,} bytes")
+    if outcome.kept:
+        held = sum(len(old["pictures"]) for old in outcome.kept.values())
+        print(f"kept {len(outcome.kept)} parts of an earlier run: {held} pictures")
+    if outcome.written:
+        shapes = f"{len(records)} pictures, {sum(r['tokens'] for r in records)} tokens"
+        size = sum(path.stat().st_size for path in outcome.written)
+        print(f"wrote {printable(str(arguments.out))}: {shapes}, {size:,} bytes")
     for failure in failed:
         warn(f"failed: {failure['picture']}: {failure['error']}")

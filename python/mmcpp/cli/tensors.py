@@ -1,8 +1,11 @@
-"""Files of named tensors: safetensors and npz."""
+"""Files of preprocessed pictures: safetensors and npz have named tensors, Parquet and Arrow a row a picture."""
 
 from __future__ import annotations
 
+import json
+import zipfile
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +15,50 @@ import numpy.typing as npt
 from mmcpp.cli.files import replacing
 from mmcpp.pipeline import DType
 
-__all__ = ["WRITERS", "write"]
+__all__ = ["PACKAGES", "WRITERS", "Pictures", "read_metadata", "write"]
 
-Tensors = Mapping[str, npt.NDArray[Any]]
+Array = npt.NDArray[Any]
 
 
-def _write_safetensors(path: Path, tensors: Tensors, dtype: DType, metadata: Mapping[str, str]) -> None:
+@dataclass(frozen=True)
+class Pictures:
+    """What is written; all lists are as long as there are pictures."""
+
+    names: list[str]
+    hashes: list[str]
+    tokens: list[int]
+    feature_name: str
+    features: list[Array]
+    """One a picture, to be put behind each other along axis 0."""
+    aux: dict[str, list[Array]]
+    """By name; of one shape each."""
+
+    def tensors(self) -> dict[str, Array]:
+        """Give the model's named tensors of all pictures, in C order."""
+        values = {self.feature_name: _joined(self.features)} if self.features else {}
+        values |= {name: np.stack(arrays) for name, arrays in self.aux.items() if arrays}
+        return {name: np.ascontiguousarray(value) for name, value in values.items()}
+
+
+def _joined(features: list[Array]) -> Array:
+    """Put features behind each other; where they differ in other sides, zeros fill the smaller ones."""
+    sides = np.max([feature.shape[1:] for feature in features], axis=0)
+    if all(feature.shape[1:] == tuple(sides) for feature in features):
+        return np.concatenate(features)
+    joined = np.zeros((sum(len(feature) for feature in features), *sides), features[0].dtype)
+    end = 0
+    for feature in features:
+        begin, end = end, end + len(feature)
+        head = (slice(begin, end), *(slice(side) for side in feature.shape[1:]))
+        joined[head] = feature
+    return joined
+
+
+def _write_safetensors(path: Path, pictures: Pictures, dtype: DType, metadata: Mapping[str, str]) -> None:
     from safetensors import SafetensorError, TensorSpec, serialize_file
 
     # By hand and not through safetensors.numpy, which has no bfloat16. Specs point into the arrays.
-    arrays = {name: np.ascontiguousarray(array) for name, array in tensors.items()}
+    arrays = pictures.tensors()
     entries = {
         name: TensorSpec(
             dtype=dtype if dtype == "bfloat16" and array.dtype == np.uint16 else array.dtype.name,
@@ -37,24 +74,101 @@ def _write_safetensors(path: Path, tensors: Tensors, dtype: DType, metadata: Map
         raise OSError(str(error)) from None
 
 
-def _write_npz(path: Path, tensors: Tensors, dtype: DType, metadata: Mapping[str, str]) -> None:
+def _write_npz(path: Path, pictures: Pictures, dtype: DType, metadata: Mapping[str, str]) -> None:
     del dtype  # numpy has no bfloat16; the bits are uint16
-    entries: dict[str, Any] = {**tensors, **{name: np.array(text) for name, text in metadata.items()}}
+    entries: dict[str, Any] = {**pictures.tensors(), **{name: np.array(text) for name, text in metadata.items()}}
     np.savez(path, **entries)
 
 
-WRITERS: Mapping[str, Callable[[Path, Tensors, DType, Mapping[str, str]], None]] = {
+def _table(pictures: Pictures, dtype: DType, metadata: Mapping[str, str]) -> Any:
+    """A row a picture: the feature as bytes in C order, beside its shape and dtype; small tensors as lists."""
+    import pyarrow as pa
+
+    name = pictures.feature_name
+    columns = {
+        "picture": pa.array(pictures.names, pa.string()),
+        "hash": pa.array(pictures.hashes, pa.string()),
+        "tokens": pa.array(pictures.tokens, pa.int64()),
+        name: pa.array([np.ascontiguousarray(one).data for one in pictures.features], pa.large_binary()),
+        f"{name}_shape": pa.array([list(one.shape) for one in pictures.features], pa.list_(pa.int64())),
+        f"{name}_dtype": pa.array([dtype] * len(pictures.names), pa.string()),
+    }
+    for aux, arrays in pictures.aux.items():
+        columns[aux] = pa.array([one.ravel().tolist() for one in arrays])
+    return pa.table(columns, metadata=dict(metadata))
+
+
+def _write_parquet(path: Path, pictures: Pictures, dtype: DType, metadata: Mapping[str, str]) -> None:
+    import pyarrow.parquet as pq
+
+    pq.write_table(_table(pictures, dtype, metadata), path)
+
+
+def _write_arrow(path: Path, pictures: Pictures, dtype: DType, metadata: Mapping[str, str]) -> None:
+    import pyarrow as pa
+
+    table = _table(pictures, dtype, metadata)
+    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
+        writer.write_table(table)
+
+
+def _safetensors_metadata(path: Path) -> Mapping[str, str]:
+    with path.open("rb") as file:  # 8 bytes of length, then JSON
+        length = int.from_bytes(file.read(8), "little")
+        header = json.loads(file.read(min(length, path.stat().st_size)))
+    metadata: dict[str, str] = header.get("__metadata__", {})
+    return metadata
+
+
+def _npz_metadata(path: Path) -> Mapping[str, str]:
+    with np.load(path) as file:
+        return {name: str(file[name]) for name in file.files if file[name].dtype.kind == "U"}
+
+
+def _arrow_metadata(path: Path) -> Mapping[str, str]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    schema = pq.read_schema(path) if path.suffix == ".parquet" else pa.ipc.open_file(str(path)).schema
+    return {key.decode(): value.decode() for key, value in (schema.metadata or {}).items()}
+
+
+Writer = Callable[[Path, Pictures, DType, Mapping[str, str]], None]
+WRITERS: dict[str, Writer] = {
     ".safetensors": _write_safetensors,
     ".npz": _write_npz,
+    ".parquet": _write_parquet,
+    ".arrow": _write_arrow,
 }
 """By the file's suffix."""
 
+PACKAGES: Mapping[str, str | None] = {
+    ".safetensors": "safetensors",
+    ".npz": None,
+    ".parquet": "pyarrow",
+    ".arrow": "pyarrow",
+}
+"""What each needs beyond numpy."""
 
-def write(path: Path, tensors: Tensors, dtype: DType, metadata: Mapping[str, str]) -> None:
+
+def write(path: Path, pictures: Pictures, dtype: DType, metadata: Mapping[str, str]) -> None:
     """Write the file whole or not at all, in the format of its suffix.
 
     Raises:
         OSError: it cannot be written; what was there stays.
     """
     with replacing(path) as temporary:
-        WRITERS[path.suffix](temporary, tensors, dtype, metadata)
+        WRITERS[path.suffix](temporary, pictures, dtype, metadata)
+
+
+def read_metadata(path: Path) -> Mapping[str, str]:
+    """Read what a file's ``metadata`` was.
+
+    Raises:
+        OSError, ValueError: it cannot be read, or is no such file.
+    """
+    readers = {".safetensors": _safetensors_metadata, ".npz": _npz_metadata}
+    try:
+        return readers.get(path.suffix, _arrow_metadata)(path)
+    except (zipfile.BadZipFile, EOFError) as error:
+        raise ValueError(str(error)) from None
