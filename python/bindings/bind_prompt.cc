@@ -1,4 +1,4 @@
-// mrope_positions.
+// mrope_positions, xdrope_positions and plan_request.
 #include <utility>
 #include <vector>
 
@@ -6,20 +6,78 @@
 
 namespace mmcpp::bindings {
 
+namespace {
+
+using Offsets = std::vector<std::pair<uint32_t, uint32_t>>;
+
+std::vector<TokenRange> ToRanges(const Offsets& offsets) {
+  std::vector<TokenRange> ranges;
+  for (const auto& [first, last] : offsets) ranges.push_back({first, last});
+  return ranges;
+}
+
+std::vector<GridThw> ToGrids(const std::vector<Grid>& grids) {
+  std::vector<GridThw> sizes;
+  for (const auto& [t, h, w] : grids) sizes.push_back({t, h, w});
+  return sizes;
+}
+
+py::dict RequestDict(PlannedRequest planned) {
+  py::list items, offsets;
+  for (const ItemPlan& plan : planned.items) items.append(ToDict(plan));
+  for (const TokenRange& range : planned.offsets) {
+    offsets.append(py::make_tuple(range.first, range.last));
+  }
+  py::dict result;
+  result["input_ids"] = ToArray(std::move(planned.input_ids));
+  result["items"] = items;
+  result["offsets"] = offsets;
+  result["positions"] = ToObject(std::move(planned.positions));
+  return result;
+}
+
+}  // namespace
+
 void BindPrompt(py::module_& m) {
   m.def(
       "mrope_positions",
-      [](size_t length, const std::vector<std::pair<uint32_t, uint32_t>>& offsets,
-         const std::vector<Grid>& grids, uint32_t merge_size) -> py::tuple {
-        std::vector<TokenRange> ranges;
-        for (const auto& [first, last] : offsets) ranges.push_back({first, last});
-        std::vector<GridThw> sizes;
-        for (const auto& [t, h, w] : grids) sizes.push_back({t, h, w});
+      [](size_t length, const Offsets& offsets, const std::vector<Grid>& grids,
+         uint32_t merge_size) -> py::tuple {
+        const auto ranges = ToRanges(offsets);
+        const auto sizes = ToGrids(grids);
         MRope mrope = CallNoGil([&] { return MropePositions(length, ranges, sizes, merge_size); });
         return py::make_tuple(ToArray(std::move(mrope.position_ids)), mrope.delta);
       },
       py::arg("length"), py::arg("offsets"), py::arg("grids"), py::arg("merge_size"),
       "(int64 [3, length], delta).");
+  m.def(
+      "xdrope_positions",
+      [](size_t length, const Offsets& offsets, const std::vector<Grid>& grids, uint32_t merge_size,
+         uint32_t axes) -> py::tuple {
+        const auto ranges = ToRanges(offsets);
+        const auto sizes = ToGrids(grids);
+        MRope rope =
+            CallNoGil([&] { return XdropePositions(length, ranges, sizes, merge_size, axes); });
+        return py::make_tuple(ToArray(std::move(rope.position_ids)), rope.delta);
+      },
+      py::arg("length"), py::arg("offsets"), py::arg("grids"), py::arg("merge_size"),
+      py::arg("axes"), "(int64 [axes, length], delta).");
+  m.def(
+      "plan_request",
+      [](const FamilyHolder& family, const py::array_t<int64_t, py::array::c_style>& input_ids,
+         const std::vector<std::pair<int, int>>& sizes, size_t max_items,
+         uint64_t max_tokens) -> py::dict {
+        std::vector<PictureSize> pictures;
+        for (const auto& [height, width] : sizes) pictures.push_back({height, width});
+        const Span<const int64_t> ids = {input_ids.data(), static_cast<size_t>(input_ids.size())};
+        RequestLimits limits;
+        limits.max_items = max_items;
+        limits.max_tokens = max_tokens;
+        return RequestDict(
+            CallNoGil([&] { return PlanRequest(*family.family, ids, pictures, limits); }));
+      },
+      py::arg("family"), py::arg("input_ids").noconvert(), py::arg("sizes"), py::arg("max_items"),
+      py::arg("max_tokens"), "The fields of the planned request.");
 }
 
 }  // namespace mmcpp::bindings

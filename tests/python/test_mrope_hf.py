@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from mmcpp import qwen_vl
+from mmcpp import _mmcpp, qwen_vl
 
 pytestmark = pytest.mark.hf
 pytest.importorskip("transformers", minversion="5.24", reason="transformers 5.24 is the reference")
@@ -22,6 +22,9 @@ MODELS = {
     "glm4v": "Glm4vModel",
     "glm46v": "Glm46VModel",
     "paddleocr_vl": "PaddleOCRVLModel",
+    "ernie4_5_vl_moe": "Ernie4_5_VLMoeModel",
+    "cosmos3_omni": "Cosmos3OmniModel",
+    "qwen4_exp": "Qwen4ExpModel",
 }
 MIXES = 80
 IMAGE = 1  # mm_token_type_ids of a picture's tokens
@@ -47,7 +50,9 @@ def random_mix(seed: int) -> tuple[int, list[tuple[int, int, int, int, int]], in
 def positions_of_transformers(model: str, length: int, items, merge: int) -> tuple[np.ndarray, int]:
     module = importlib.import_module(f"transformers.models.{model}.modeling_{model}")
     cls = getattr(module, MODELS[model])
-    config = SimpleNamespace(vision_config=SimpleNamespace(spatial_merge_size=merge, tokens_per_second=2))
+    config = SimpleNamespace(
+        vision_config=SimpleNamespace(spatial_merge_size=merge, tokens_per_second=2, temporal_merge_size=2)
+    )
     this = SimpleNamespace(config=config)
     this.get_vision_position_ids = cls.get_vision_position_ids.__get__(this)
     types = torch.zeros(1, length, dtype=torch.int32)
@@ -71,6 +76,39 @@ def test_positions_equal_those_of_transformers(model: str) -> None:
         assert delta == expected_delta, seed
         pictures += len(items)
     assert pictures > MIXES  # the mixes are no texts
+
+
+@pytest.mark.parametrize("axes", [3, 4])
+@pytest.mark.parametrize("extra", [0, 2])
+def test_xdrope_equals_that_of_hunyuan_vl(axes: int, extra: int) -> None:
+    module = importlib.import_module("transformers.models.hunyuan_vl.modeling_hunyuan_vl")
+    pictures = 0
+    for seed in range(MIXES):
+        choose = random.Random(seed)
+        merge = choose.choice([1, 2])
+        counts = [(choose.randint(1, 9), choose.randint(1, 9)) for _ in range(choose.randrange(5))]
+        types, items, grids = [0] * choose.randrange(4), [], []
+        for rows, columns in counts:
+            tokens = rows * (columns + 1) + extra
+            items.append((len(types), len(types) + tokens - 1))
+            grids.append((1, rows * merge, columns * merge))
+            types += [IMAGE] * tokens + [0] * choose.randint(1, 9)
+        types = types[: items[-1][1] + 1] if items and seed % 3 == 0 else types or [0]
+        text = SimpleNamespace(rope_parameters={"mrope_section": [16] * axes})
+        vision = SimpleNamespace(spatial_merge_size=merge)
+        this = SimpleNamespace(config=SimpleNamespace(text_config=text, vision_config=vision))
+        this.get_vision_position_ids = module.HunYuanVLModel.get_vision_position_ids.__get__(this)
+        expected, deltas = module.HunYuanVLModel.get_rope_index(
+            this,
+            torch.zeros(1, len(types), dtype=torch.long),
+            torch.tensor([types]),
+            image_grid_thw=torch.tensor(grids, dtype=torch.long) if grids else None,
+        )
+        positions, delta = _mmcpp.xdrope_positions(len(types), items, grids, merge, axes)
+        np.testing.assert_array_equal(positions, expected[:, 0].numpy(), err_msg=f"seed {seed}")
+        assert delta == int(deltas[0]), seed
+        pictures += len(items)
+    assert pictures > MIXES
 
 
 def test_a_wrong_position_would_be_seen() -> None:

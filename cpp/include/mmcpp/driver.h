@@ -66,6 +66,26 @@ struct Response {
 /// its index in Error::item and at the head of the message ("image 2: jpeg: ..."). Thread-safe.
 MMCPP_EXPORT Result<Response> Process(const Family& family, const Request& request);
 
+/// A picture's size in pixels: of the pixels that would be processed, after any EXIF orientation.
+struct PictureSize {
+  int height = 0, width = 0;
+};
+
+/// A request without its pixels, as routers and schedulers need it: plans of the items (feature
+/// shapes, tokens), the expanded prompt and positions, equal to those of Process.
+struct PlannedRequest {
+  std::vector<int64_t> input_ids;   ///< expanded
+  std::vector<ItemPlan> items;      ///< in the order of the request
+  std::vector<TokenRange> offsets;  ///< offsets[i] is where item i stands
+  Positions positions;
+};
+
+/// Plans a request whose pictures have these sizes, by arithmetic alone. Of `limits`, max_items and
+/// max_tokens count. Errors as Process, without those that pictures give. Thread-safe.
+MMCPP_EXPORT Result<PlannedRequest> PlanRequest(const Family& family, Span<const int64_t> input_ids,
+                                                Span<const PictureSize> sizes,
+                                                const RequestLimits& limits = {});
+
 /// The image half alone: items without a prompt, features packed along axis 0 into one tensor.
 struct ItemBatch {
   Tensor features;

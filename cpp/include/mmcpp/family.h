@@ -76,8 +76,8 @@ struct TokenRange {
   uint32_t first = 0, last = 0;
 };
 
-/// Position ids beyond plain 0..n-1. Rope1D: nothing. MRope: int64 [3, length] and the delta, the
-/// largest position + 1 - length.
+/// Position ids beyond plain 0..n-1. Rope1D: nothing. MRope: int64 [axes, length], of 3 axes unless
+/// the family says otherwise, and the delta, the largest position + 1 - length.
 struct Rope1D {};
 struct MRope {
   Tensor position_ids;

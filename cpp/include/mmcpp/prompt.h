@@ -1,5 +1,5 @@
 // Building blocks for the prompt side of a family: expanding placeholders into what stands for the
-// items, and M-RoPE position ids. Pure arithmetic on ids and sizes.
+// items, and position ids of M-RoPE and XD-RoPE. Pure arithmetic on ids and sizes.
 #pragma once
 
 #include <cstddef>
@@ -52,5 +52,16 @@ constexpr size_t kMaxMropeTokens = size_t{1} << 26;
 /// merge_size 0), kLimitExceeded (length over kMaxMropeTokens), kOutOfMemory.
 MMCPP_EXPORT Result<MRope> MropePositions(size_t length, Span<const TokenRange> offsets,
                                           Span<const GridThw> grids, uint32_t merge_size);
+
+/// XD-RoPE position ids int64 [axes, length] of a prompt whose item i, a picture of grids[i]
+/// patches merged by `merge_size`, stands at offsets[i] as rows of grid.w/merge + 1 tokens, with or
+/// without one more token before and one behind all rows. Every token counts on all axes together,
+/// but inside rows the last three are column, row and index of the picture. Equals get_rope_index
+/// of transformers 5.24's HunYuanVL. Items must be in prompt order; `axes` is 3 to kMaxXdropeAxes.
+/// Errors: as MropePositions.
+constexpr uint32_t kMaxXdropeAxes = 8;
+MMCPP_EXPORT Result<MRope> XdropePositions(size_t length, Span<const TokenRange> offsets,
+                                           Span<const GridThw> grids, uint32_t merge_size,
+                                           uint32_t axes);
 
 }  // namespace mmcpp

@@ -18,15 +18,12 @@ namespace {
 
 using driver::SourceHash;
 
-Status CheckPrompt(const Request& request) {
-  if (request.input_ids.empty()) {
-    return InvalidArgument("multimodal request without input_ids");
-  }
+Status CheckPrompt(Span<const int64_t> input_ids, bool has_media, uint64_t limit) {
+  if (input_ids.empty()) return InvalidArgument("multimodal request without input_ids");
   // A prompt never shrinks: an item takes one token and gives at least one.
-  const uint64_t limit = request.options.limits.max_tokens;
-  if (!request.media.empty() && request.input_ids.size() > limit) {
+  if (has_media && input_ids.size() > limit) {
     return Error{ErrorCode::kLimitExceeded,
-                 "multimodal request has " + std::to_string(request.input_ids.size()) +
+                 "multimodal request has " + std::to_string(input_ids.size()) +
                      " input_ids, the limit is " + std::to_string(limit)};
   }
   return Ok{};
@@ -56,7 +53,8 @@ Result<std::vector<OutputItem>> ProcessAll(const Family& family, const Request& 
 }
 
 Result<Response> Run(const Family& family, const Request& request) {
-  MMCPP_TRY(CheckPrompt(request));
+  MMCPP_TRY(
+      CheckPrompt(request.input_ids, !request.media.empty(), request.options.limits.max_tokens));
   MMCPP_TRY(driver::CheckSources(request.media, request.options));
 
   Response response;
@@ -78,7 +76,34 @@ Result<Response> Run(const Family& family, const Request& request) {
   return response;
 }
 
+Result<PlannedRequest> Plan(const Family& family, Span<const int64_t> input_ids,
+                            Span<const PictureSize> sizes, const RequestLimits& limits) {
+  MMCPP_TRY(CheckPrompt(input_ids, !sizes.empty(), limits.max_tokens));
+  MMCPP_TRY(driver::CheckCount(sizes.size(), limits));
+  PlannedRequest planned;
+  planned.items.reserve(sizes.size());
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    MMCPP_ASSIGN(ItemPlan plan, driver::ForItem(i, [&] {
+                   return family.PlanItem(sizes[i].height, sizes[i].width);
+                 }));
+    planned.items.push_back(std::move(plan));
+  }
+  MMCPP_ASSIGN(const TokenLayout layout, family.Layout(input_ids, planned.items));
+  MMCPP_ASSIGN(ExpandedPrompt prompt,
+               ApplyLayout(input_ids, layout, planned.items.size(), limits.max_tokens));
+  planned.input_ids = std::move(prompt.input_ids);
+  planned.offsets = std::move(prompt.offsets);
+  MMCPP_ASSIGN(planned.positions,
+               family.ComputePositions(planned.input_ids.size(), planned.offsets, planned.items));
+  return planned;
+}
+
 }  // namespace
+
+Result<PlannedRequest> PlanRequest(const Family& family, Span<const int64_t> input_ids,
+                                   Span<const PictureSize> sizes, const RequestLimits& limits) {
+  return CatchOutOfMemory([&] { return Plan(family, input_ids, sizes, limits); });
+}
 
 Result<Response> Process(const Family& family, const Request& request) {
   return CatchOutOfMemory([&] { return Run(family, request); });

@@ -86,8 +86,17 @@ Status ReadToEnd(RowSource* rows) {
 
 }  // namespace
 
+Status CheckCount(size_t items, const RequestLimits& limits) {
+  if (items == 0) return InvalidArgument("multimodal request without image sources");
+  if (items > limits.max_items) {
+    return Error{ErrorCode::kLimitExceeded,
+                 "multimodal request exceeds " + std::to_string(limits.max_items) + " media items"};
+  }
+  return Ok{};
+}
+
 Status CheckSources(Span<const MediaSource> media, const ProcessOptions& options) {
-  if (media.empty()) return InvalidArgument("multimodal request without image sources");
+  MMCPP_TRY(CheckCount(media.size(), options.limits));
   switch (options.dtype) {
     case DType::kF32:
     case DType::kBf16:
@@ -99,10 +108,6 @@ Status CheckSources(Span<const MediaSource> media, const ProcessOptions& options
                              std::string(DTypeName(options.dtype)));
   }
   const RequestLimits& limits = options.limits;
-  if (media.size() > limits.max_items) {
-    return Error{ErrorCode::kLimitExceeded,
-                 "multimodal request exceeds " + std::to_string(limits.max_items) + " media items"};
-  }
   uint64_t total = 0;
   for (size_t i = 0; i < media.size(); ++i) {
     MMCPP_TRY(ForItem(i, [&] { return CheckSource(media[i]); }));

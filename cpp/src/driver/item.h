@@ -13,6 +13,9 @@
 
 namespace mmcpp::driver {
 
+/// No items, or too many.
+Status CheckCount(size_t items, const RequestLimits& limits);
+
 /// What can be refused of a request before any source is read: number and size of sources, pixels
 /// that are none, a dtype that features do not have.
 Status CheckSources(Span<const MediaSource> media, const ProcessOptions& options);

@@ -1,8 +1,9 @@
-// Qwen2-VL, 2.5-VL, 3-VL and 3.5 and what reuses their mechanism, pictures only: smart_resize,
-// bicubic, normalise, patches in merge blocks or row by row, the placeholder repeated once per
-// merged patch, M-RoPE. Equals Qwen2VLImageProcessor, and with other size rules and orders of
-// patches Glm4vImageProcessor, Glm46VImageProcessor and PaddleOCRVLImageProcessor, of
-// transformers 5.24: their torchvision backend with "aten_u8", their PIL backend with "pil".
+// Qwen2-VL, 2.5-VL, 3-VL and 3.5 and what reuses their mechanism, pictures only: a size rule,
+// bicubic, padding where the rule asks for it, normalise, patches in merge blocks or row by row,
+// the placeholder repeated once per merged patch, M-RoPE. Equals Qwen2VLImageProcessor, and with
+// other size rules, orders of patches and tokens the image processors of GLM, PaddleOCR-VL,
+// HunyuanOCR, MiniMax-M3-VL and Kimi-K2.5 in transformers 5.24: their torchvision backend with
+// "aten_u8", their PIL backend with "pil"; and Kimi-VL's and Keye-VL's own code.
 #include "families/qwen_vl.h"
 
 #include <array>
@@ -15,6 +16,7 @@
 #include "mmcpp/prompt.h"
 #include "mmcpp/resize.h"
 #include "transforms/normalize.h"
+#include "transforms/padded_sizes.h"
 #include "transforms/patchify.h"
 #include "transforms/size_rules.h"
 
@@ -27,19 +29,41 @@ constexpr int kMaxPatchSize = 1024;
 constexpr int kMaxMergeSize = 64;
 constexpr int kMaxTemporalPatchSize = 64;
 constexpr uint64_t kMaxMinPixels = uint64_t{1} << 40;
+constexpr uint64_t kMaxPatches = uint64_t{1} << 30;
+constexpr int kMaxPatchesPerSide = 1 << 13;
+
+using transforms::SmartResizeRule;
 
 enum class PatchOrder { kBlock, kRaster, kRaster4d };
+enum class PaddedRule { kNone, kNavit, kKimiVl, kGlm5Next };
+enum class PositionRule { kMrope, kPlain, kXdrope };
+
+/// One of the names that the key smart_resize takes.
+struct SizeRule {
+  SmartResizeRule smart = SmartResizeRule::kTransformers;
+  PaddedRule padded = PaddedRule::kNone;  ///< in place of smart_resize
+
+  bool CountsPatches() const {
+    return padded == PaddedRule::kNavit || padded == PaddedRule::kKimiVl;
+  }
+};
 
 struct Config {
   ItemPrompt prompt;
-  uint64_t min_pixels = 0, max_pixels = 0;
-  transforms::SmartResizeRule size_rule = transforms::SmartResizeRule::kTransformers;
+  std::vector<int64_t> wrapper;  ///< tokens that must stand around a placeholder; two or none
+  SizeRule size_rule;
+  uint64_t min_pixels = 0, max_pixels = 0;  ///< unless the rule counts patches:
+  transforms::PatchBudget budget;
   Convention convention = Convention::kAtenU8;
   int merge_size = 0;                ///< patches per side that one token stands for
   transforms::BlockPatches patches;  ///< as written: blocks of merge_size, or of one patch
   PatchOrder order = PatchOrder::kBlock;
-  bool plain_positions = false;
+  uint64_t row_tokens = 0;    ///< after each row of merged patches, besides them
+  uint64_t extra_tokens = 0;  ///< before the first and after the last, in all
+  PositionRule positions = PositionRule::kMrope;
+  uint32_t axes = 0;         ///< of XD-RoPE
   bool merge_sizes = false;  ///< the aux tensor image_merge_sizes too, as VideoLLaMA3 has it
+  bool grid_hws = false;     ///< the aux tensor image_grid_hws, as Kimi-VL has it
   transforms::NormTable table;
 };
 
@@ -58,25 +82,70 @@ Backend ReadBackend(SpecReader* spec) {
   return {pillow == 12 ? Convention::kPillow12 : Convention::kPillow13, transforms::NormRule::kPil};
 }
 
+SizeRule ReadSizeRule(SpecReader* spec) {
+  return spec->EnumOr<SizeRule>("smart_resize",
+                                {{"transformers", {SmartResizeRule::kTransformers}},
+                                 {"reference", {SmartResizeRule::kReference}},
+                                 {"glm", {SmartResizeRule::kGlm}},
+                                 {"paddleocr", {SmartResizeRule::kPaddleOcr}},
+                                 {"keye", {SmartResizeRule::kKeye}},
+                                 {"navit", {{}, PaddedRule::kNavit}},
+                                 {"kimi_vl", {{}, PaddedRule::kKimiVl}},
+                                 {"glm5_next", {{}, PaddedRule::kGlm5Next}}},
+                                {});
+}
+
+void ReadTokens(SpecReader* spec, Config* config) {
+  config->prompt = ItemPrompt::Read(spec);
+  config->wrapper = spec->Ints("wrapper_token_ids");
+  if (!config->wrapper.empty() && config->wrapper.size() != 2) {
+    spec->Fail("wrapper_token_ids: expected two tokens or none");
+  }
+  config->row_tokens = spec->UIntOr("row_tokens", 0, 1, 0);
+  config->extra_tokens = spec->UIntOr("extra_tokens", 0, 2, 0);
+  config->positions = spec->EnumOr<PositionRule>("positions",
+                                                 {{"mrope", PositionRule::kMrope},
+                                                  {"plain", PositionRule::kPlain},
+                                                  {"xdrope", PositionRule::kXdrope}},
+                                                 PositionRule::kMrope);
+  const bool extra = config->row_tokens + config->extra_tokens > 0;
+  if (config->positions == PositionRule::kMrope && extra) {
+    spec->Fail("positions mrope: neither row_tokens nor extra_tokens have places");
+  }
+  if (config->positions != PositionRule::kXdrope) return;
+  config->axes = static_cast<uint32_t>(spec->UIntOr("position_axes", 3, kMaxXdropeAxes, 4));
+  if (config->row_tokens != 1 || config->extra_tokens == 1) {
+    spec->Fail("positions xdrope: expected row_tokens 1 and extra_tokens 0 or 2");
+  }
+}
+
+void ReadSizes(SpecReader* spec, Config* config) {
+  config->patches.patch_size = spec->Size("patch_size", kMaxPatchSize);
+  config->merge_size = spec->Size("merge_size", kMaxMergeSize);
+  config->patches.copies = spec->Size("temporal_patch_size", kMaxTemporalPatchSize);
+  config->size_rule = ReadSizeRule(spec);
+  if (config->size_rule.CountsPatches()) {
+    config->budget = {config->patches.patch_size, config->merge_size,
+                      spec->UInt("max_patches", 1, kMaxPatches),
+                      spec->Size("max_patches_per_side", kMaxPatchesPerSide)};
+    return;
+  }
+  config->min_pixels = spec->UInt("min_pixels", 0, kMaxMinPixels);
+  config->max_pixels = spec->UInt("max_pixels", 0, UINT64_MAX);
+  if (spec->strict() && config->min_pixels > config->max_pixels) {
+    spec->Fail("min_pixels " + std::to_string(config->min_pixels) + " is over max_pixels " +
+               std::to_string(config->max_pixels));
+  }
+}
+
 Result<Config> ReadConfig(SpecReader spec) {
   Config config;
-  config.prompt = ItemPrompt::Read(&spec);
-  config.patches.patch_size = spec.Size("patch_size", kMaxPatchSize);
-  config.merge_size = spec.Size("merge_size", kMaxMergeSize);
-  config.patches.copies = spec.Size("temporal_patch_size", kMaxTemporalPatchSize);
-  config.min_pixels = spec.UInt("min_pixels", 0, kMaxMinPixels);
-  config.max_pixels = spec.UInt("max_pixels", 0, UINT64_MAX);
+  ReadTokens(&spec, &config);
+  ReadSizes(&spec, &config);
   const std::array<float, 3> mean = spec.Channels("image_mean");
   const std::array<float, 3> std = spec.Channels("image_std");
   const Backend backend = ReadBackend(&spec);
   config.convention = backend.convention;
-  config.size_rule = spec.EnumOr<transforms::SmartResizeRule>(
-      "smart_resize",
-      {{"transformers", transforms::SmartResizeRule::kTransformers},
-       {"reference", transforms::SmartResizeRule::kReference},
-       {"glm", transforms::SmartResizeRule::kGlm},
-       {"paddleocr", transforms::SmartResizeRule::kPaddleOcr}},
-      transforms::SmartResizeRule::kTransformers);
   config.order = spec.EnumOr<PatchOrder>("patch_order",
                                          {{"block", PatchOrder::kBlock},
                                           {"raster", PatchOrder::kRaster},
@@ -84,15 +153,10 @@ Result<Config> ReadConfig(SpecReader spec) {
                                          PatchOrder::kBlock);
   config.patches.merge_size = config.order == PatchOrder::kBlock ? config.merge_size : 1;
   config.merge_sizes = spec.BoolOr("image_merge_sizes", false);
-  config.plain_positions =
-      spec.EnumOr<bool>("positions", {{"mrope", false}, {"plain", true}}, false);
+  config.grid_hws = spec.EnumOr<bool>("grid", {{"thw", false}, {"hws", true}}, false);
   if (spec.strict()) {
     for (float channel : std) {
       if (channel == 0) spec.Fail("image_std: expected numbers other than 0");
-    }
-    if (config.min_pixels > config.max_pixels) {
-      spec.Fail("min_pixels " + std::to_string(config.min_pixels) + " is over max_pixels " +
-                std::to_string(config.max_pixels));
     }
   }
   MMCPP_TRY(spec.Finish());
@@ -109,12 +173,9 @@ class QwenVl final : public Family {
 
   Result<ItemPlan> PlanItem(int height, int width) const override {
     const int patch = config_.patches.patch_size;
-    const int merge = config_.merge_size;
-    MMCPP_ASSIGN(
-        const transforms::Size size,
-        transforms::SmartResize(
-            height, width, patch * merge, config_.min_pixels, config_.max_pixels, config_.size_rule,
-            config_.size_rule == transforms::SmartResizeRule::kGlm ? config_.patches.copies : 1));
+    const auto merge = static_cast<uint64_t>(config_.merge_size);
+    MMCPP_ASSIGN(const transforms::PaddedSize padded, SizeOf(height, width));
+    const transforms::Size& size = padded.canvas;
     const GridThw grid = {1, static_cast<uint32_t>(size.height / patch),
                           static_cast<uint32_t>(size.width / patch)};
     const uint64_t rows = uint64_t{grid.h} * grid.w;
@@ -126,8 +187,8 @@ class QwenVl final : public Family {
       plan.feature_shape = {static_cast<int64_t>(rows), planes * patch * patch};
     }
     plan.geometry = grid;
-    plan.tokens = config_.prompt.TokensWith(rows / static_cast<uint64_t>(merge) /
-                                            static_cast<uint64_t>(merge));
+    plan.tokens = config_.prompt.TokensWith(grid.h / merge * (grid.w / merge + config_.row_tokens) +
+                                            config_.extra_tokens);
     plan.resized_height = size.height;
     plan.resized_width = size.width;
     return plan;
@@ -135,11 +196,19 @@ class QwenVl final : public Family {
 
   Status ProcessItem(const ImageView& image, const ItemPlan& plan,
                      TensorView feature) const override {
+    if (config_.size_rule.padded != PaddedRule::kNone) {
+      MMCPP_ASSIGN(const transforms::PaddedSize size, SizeOf(image.height, image.width));
+      return ResizeToPaddedPatches(image, size, Filter::kBicubic, config_.convention,
+                                   config_.patches, config_.table, feature);
+    }
     return ResizeToPatches(image, plan.resized_height, plan.resized_width, Filter::kBicubic,
                            config_.convention, config_.patches, config_.table, feature);
   }
 
   Status ProcessRows(RowSource* rows, const ItemPlan& plan, TensorView feature) const override {
+    if (config_.size_rule.padded != PaddedRule::kNone) {
+      return Family::ProcessRows(rows, plan, feature);
+    }
     return ResizeToPatches(rows, plan.resized_height, plan.resized_width, Filter::kBicubic,
                            config_.convention, config_.patches, config_.table, feature);
   }
@@ -148,8 +217,11 @@ class QwenVl final : public Family {
     const GridThw grid = std::get<GridThw>(plan.geometry);
     const std::array<int64_t, 3> thw = {grid.t, grid.h, grid.w};
     std::vector<NamedTensor> aux(config_.merge_sizes ? 2 : 1);
-    aux[0].name = "image_grid_thw";
-    MMCPP_ASSIGN(aux[0].tensor, Tensor::Of<int64_t>(thw, {3}));
+    const Span<const int64_t> grid_values = thw;
+    const size_t first = config_.grid_hws ? 1 : 0;
+    aux[0].name = config_.grid_hws ? "image_grid_hws" : "image_grid_thw";
+    MMCPP_ASSIGN(aux[0].tensor, Tensor::Of<int64_t>(grid_values.subspan(first, 3 - first),
+                                                    {static_cast<int64_t>(3 - first)}));
     if (config_.merge_sizes) {
       const std::array<int64_t, 1> merge = {config_.merge_size};
       aux[1].name = "image_merge_sizes";
@@ -160,21 +232,60 @@ class QwenVl final : public Family {
 
   Result<TokenLayout> Layout(Span<const int64_t> input_ids,
                              Span<const ItemPlan> items) const override {
+    if (!config_.wrapper.empty()) MMCPP_TRY(CheckWrapped(input_ids));
     return config_.prompt.Layout(input_ids, items);
   }
 
   Result<Positions> ComputePositions(size_t length, Span<const TokenRange> offsets,
                                      Span<const ItemPlan> items) const override {
-    if (config_.plain_positions) return Positions{Rope1D{}};
+    if (config_.positions == PositionRule::kPlain) return Positions{Rope1D{}};
     std::vector<GridThw> grids;
     grids.reserve(items.size());
     for (const ItemPlan& item : items) grids.push_back(std::get<GridThw>(item.geometry));
-    MMCPP_ASSIGN(MRope mrope,
-                 MropePositions(length, offsets, grids, static_cast<uint32_t>(config_.merge_size)));
-    return Positions{std::move(mrope)};
+    const auto merge = static_cast<uint32_t>(config_.merge_size);
+    MMCPP_ASSIGN(MRope rope, config_.positions == PositionRule::kXdrope
+                                 ? XdropePositions(length, offsets, grids, merge, config_.axes)
+                                 : MropePositions(length, offsets, grids, merge));
+    return Positions{std::move(rope)};
   }
 
  private:
+  Result<transforms::PaddedSize> SizeOf(int height, int width) const {
+    const int copies = config_.patches.copies;
+    const int factor = config_.patches.patch_size * config_.merge_size;
+    switch (config_.size_rule.padded) {
+      case PaddedRule::kNavit:
+        return transforms::NavitSize(height, width, config_.budget);
+      case PaddedRule::kKimiVl:
+        return transforms::KimiVlSize(height, width, config_.budget);
+      case PaddedRule::kGlm5Next:
+        return transforms::Glm5NextSize(height, width, factor, copies, config_.min_pixels,
+                                        config_.max_pixels);
+      case PaddedRule::kNone:
+        break;
+    }
+    const SmartResizeRule rule = config_.size_rule.smart;
+    MMCPP_ASSIGN(
+        const transforms::Size size,
+        transforms::SmartResize(height, width, factor, config_.min_pixels, config_.max_pixels, rule,
+                                rule == SmartResizeRule::kGlm ? copies : 1));
+    return transforms::PaddedSize{size, size};
+  }
+
+  Status CheckWrapped(Span<const int64_t> ids) const {
+    for (size_t i = 0; i < ids.size(); ++i) {
+      if (ids[i] != config_.prompt.placeholder) continue;
+      const bool wrapped = i > 0 && ids[i - 1] == config_.wrapper[0] && i + 1 < ids.size() &&
+                           ids[i + 1] == config_.wrapper[1];
+      if (!wrapped) {
+        return InvalidArgument(
+            "layout: the placeholder at " + std::to_string(i) + " does not stand between tokens " +
+            std::to_string(config_.wrapper[0]) + " and " + std::to_string(config_.wrapper[1]));
+      }
+    }
+    return Ok{};
+  }
+
   const Config config_;
 };
 

@@ -6,6 +6,7 @@
 #include "mmcpp/status.h"
 #include "mmcpp/tensor.h"
 #include "transforms/normalize.h"
+#include "transforms/padded_sizes.h"
 #include "transforms/patchify.h"
 
 namespace mmcpp::families {
@@ -20,5 +21,12 @@ Status ResizeToPatches(const ImageView& image, int height, int width, Filter fil
 Status ResizeToPatches(RowSource* rows, int height, int width, Filter filter, Convention convention,
                        const transforms::BlockPatches& layout, const transforms::NormTable& table,
                        TensorView out);
+
+/// The same of a picture that is resized to `content` and then padded with black, below and to the
+/// right, to `canvas`.
+Status ResizeToPaddedPatches(const ImageView& image, const transforms::PaddedSize& size,
+                             Filter filter, Convention convention,
+                             const transforms::BlockPatches& layout,
+                             const transforms::NormTable& table, TensorView out);
 
 }  // namespace mmcpp::families

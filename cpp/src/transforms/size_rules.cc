@@ -37,7 +37,7 @@ Sides FitArea(double height, double width, double factor, uint64_t min_pixels, u
               SmartResizeRule rule, uint64_t copies) {
   const bool reference = rule == SmartResizeRule::kReference;
   const double early_floor = reference ? factor : 0;
-  const double late_floor = reference ? 0 : factor;
+  const double late_floor = reference || rule == SmartResizeRule::kKeye ? 0 : factor;
   const Sides rounded = {std::max(early_floor, RoundTo(height, factor)),
                          std::max(early_floor, RoundTo(width, factor))};
   // Below 1.5 * 2^31 each, so the product fits.
@@ -62,7 +62,7 @@ Sides Enlarge(Sides sides, double factor, SmartResizeRule rule) {
     const double scale = std::max(factor / sides.height, factor / sides.width);
     return {std::floor(sides.height * scale), std::floor(sides.width * scale)};
   }
-  if (rule == SmartResizeRule::kPaddleOcr) {
+  if (rule == SmartResizeRule::kPaddleOcr || rule == SmartResizeRule::kKeye) {
     if (sides.height < factor) {
       sides = {factor, std::nearbyint(sides.width * factor / sides.height)};
     }

@@ -23,6 +23,8 @@ enum class SmartResizeRule : uint8_t {
                ///< enlarged until both sides reach `factor`; the bounds are on area times copies
   kPaddleOcr,  ///< transformers 5.24, PaddleOCRVL image processors: so enlarged side by side,
                ///< with rounding
+  kKeye,       ///< Keye-VL's own code, as vLLM 0.33 has it: enlarged like kPaddleOcr, but a side of
+               ///< a picture that is too large is not lifted to `factor`
 };
 
 /// Both sides become multiples of `factor`, the area goes into [min_pixels, max_pixels] and the

@@ -1,7 +1,7 @@
 """Qwen2-VL, 2.5-VL, 3-VL and 3.5, pictures only, and what reuses their mechanism: the spec, and how a
 checkpoint's files give it.
 
-Rules: the classes in ``CLASSES``, of transformers 5.24, in both backends.
+Rules: the classes in ``CLASSES``, of transformers 5.24; those of Kimi-VL and Keye-VL are the models' own code.
 """
 
 from __future__ import annotations
@@ -17,9 +17,13 @@ import numpy.typing as npt
 from mmcpp.families import CLIP, HALF, Channels
 
 if TYPE_CHECKING:
-    from mmcpp.spec import Checkpoint
+    from mmcpp.spec import Backend, Checkpoint, ConfigReader
 
 __all__ = ["CLASSES", "MODEL_TYPES", "PRESETS", "QwenVLSpec", "read_spec", "seen_image"]
+
+
+SizeRule = Literal["transformers", "glm", "paddleocr", "keye", "navit", "kimi_vl", "glm5_next"]
+PatchOrder = Literal["block", "raster", "raster_4d"]
 
 
 class _Class(NamedTuple):
@@ -28,12 +32,17 @@ class _Class(NamedTuple):
     min_pixels: int
     max_pixels: int
     temporal_patch_size: int = 2
-    smart_resize: Literal["transformers", "glm", "paddleocr"] = "transformers"
-    patch_order: Literal["block", "raster_4d"] = "block"
+    smart_resize: SizeRule = "transformers"
+    patch_order: PatchOrder = "block"
     merge_size: int = 2
     image_merge_sizes: bool = False
     channels: Channels = CLIP
+    patch_size: int = 14
+    resample_counts: bool = True
+    """Whether the class looks at the file's ``resample``."""
 
+
+_HUNYUAN = _Class(512 * 512, 2048 * 2048, 1, patch_order="raster", patch_size=16, resample_counts=False)
 
 CLASSES: Mapping[str, _Class] = {
     "Qwen2VLImageProcessor": _Class(56 * 56, 28 * 28 * 1280),
@@ -44,8 +53,23 @@ CLASSES: Mapping[str, _Class] = {
     "VideoLlama3ImageProcessor": _Class(
         56 * 56, 28 * 28 * 1280, 1, merge_size=1, image_merge_sizes=True, channels=HALF
     ),
+    "HunYuanVLImageProcessor": _HUNYUAN,
+    "HYV4VLImageProcessor": _HUNYUAN,
+    "MiniMaxM3VLImageProcessor": _Class(56 * 56, 451584),
+    "Kimi_K25ImageProcessor": _Class(0, 0, 1, "navit", "raster_4d", channels=HALF),
+    "KimiVLImageProcessor": _Class(0, 0, 1, "kimi_vl", "raster_4d"),
+    "KeyeImageProcessor": _Class(28 * 28 * 130, 28 * 28 * 1280, 1, "keye", "raster_4d"),
+    "Glm5NextImageProcessor": _Class(0, 0, smart_resize="glm5_next"),
 }
-"""The image processor classes of transformers, without the suffix of their backend."""
+"""The image processor classes, without the suffix of their backend."""
+
+BACKENDS: Mapping[str, tuple[Backend, ...]] = {
+    "MiniMaxM3VLImageProcessor": ("torchvision",),
+    "Kimi_K25ImageProcessor": ("torchvision",),
+    "KimiVLImageProcessor": ("pil",),
+    "KeyeImageProcessor": ("pil",),
+}
+"""Those of the classes that have one alone."""
 
 MODEL_TYPES: Mapping[str, int] = {
     "qwen2_vl": 151655,
@@ -60,9 +84,22 @@ MODEL_TYPES: Mapping[str, int] = {
     "glm_ocr": 59280,
     "paddleocr_vl": 100295,
     "video_llama_3": 151655,
+    "ernie4_5_vl_moe": 100295,
+    "cosmos3_omni": 151655,
+    "qwen4_exp": 248056,
+    "hunyuan_vl": 120120,
+    "kimi_k25": 163605,
+    "kimi_vl": 163605,
+    "glm5_next": 154854,
+    "exaone4_5": 67,
+    "hyperclovax_vision_v2": 128060,
+    "lfm3_vl": 125030,
 }
 """``model_type`` of the checkpoints whose prompts and positions follow this family, and the image
 token that transformers' configuration class takes where config.json names none."""
+
+_PLAIN = ("video_llama_3", "kimi_k25", "kimi_vl", "glm5_next", "exaone4_5", "hyperclovax_vision_v2", "lfm3_vl")
+"""Model types whose positions are plain."""
 
 _CLIP_MEAN, _CLIP_STD = CLIP
 _HALF = HALF[0]
@@ -80,22 +117,38 @@ class QwenVLSpec:
     """Patches per side that one prompt token stands for."""
     temporal_patch_size: int
     """Copies of a still picture along time."""
-    min_pixels: int
-    max_pixels: int
+    min_pixels: int | None
+    max_pixels: int | None
     image_mean: tuple[float, float, float]
     image_std: tuple[float, float, float]
     resample: Literal["aten_u8", "pil"] = "aten_u8"
     """Arithmetic of the torchvision backend (torch's uint8 kernel), or of the PIL backend."""
     pillow_generation: Literal[12, 13] = 13
     """For ``"pil"``: 13 is Pillow 13 and later, 12 what came before."""
-    smart_resize: Literal["transformers", "glm", "paddleocr"] = "transformers"
-    """Whose size rule."""
-    patch_order: Literal["block", "raster", "raster_4d"] = "block"
+    smart_resize: SizeRule = "transformers"
+    """Whose size rule. That of ``"navit"`` and ``"kimi_vl"`` counts patches in place of pixels."""
+    patch_order: PatchOrder = "block"
     """Patches by merge blocks, or row by row; ``"raster_4d"`` gives each its sides."""
-    positions: Literal["mrope", "plain"] = "mrope"
+    positions: Literal["mrope", "plain", "xdrope"] = "mrope"
     image_merge_sizes: bool = False
     """Whether that tensor is made too."""
     family: Literal["qwen_vl"] = "qwen_vl"
+    max_patches: int | None = None
+    max_patches_per_side: int | None = None
+    row_tokens: int | None = None
+    """Tokens after each row of a picture's tokens, all the same: 0 or 1."""
+    extra_tokens: int | None = None
+    """Tokens before and after a picture's tokens, in all."""
+    position_axes: int | None = None
+    """Of XD-RoPE."""
+    wrapper_token_ids: tuple[int, int] | None = None
+    """Tokens that must stand around a placeholder."""
+    grid: Literal["thw", "hws"] | None = None
+    """``"hws"``: the tensor ``image_grid_hws`` in place of ``image_grid_thw``."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the keys that are set."""
+        return {key: value for key, value in dataclasses.asdict(self).items() if value is not None}
 
 
 PRESETS: Mapping[str, QwenVLSpec] = {
@@ -116,28 +169,86 @@ def read_spec(checkpoint: Checkpoint) -> dict[str, Any]:
     """
     config, defaults = checkpoint.image, CLASSES[checkpoint.class_name]
     config.require_plain_pipeline()
-    config.require("resample", 3, "bicubic")
-    size = config.mapping("size", {"shortest_edge": defaults.min_pixels, "longest_edge": defaults.max_pixels})
+    if defaults.resample_counts:
+        config.require("resample", 3, "bicubic")
+    patch = config.integer("patch_size", defaults.patch_size)
+    merge = config.integer("merge_size", defaults.merge_size)
+    if defaults.smart_resize == "kimi_vl":
+        merge = _square(config, "merge_kernel_size", merge)
+    spec = QwenVLSpec(
+        image_token_id=checkpoint.image_token(MODEL_TYPES),
+        patch_size=patch,
+        merge_size=merge,
+        temporal_patch_size=config.integer("temporal_patch_size", defaults.temporal_patch_size),
+        min_pixels=None,
+        max_pixels=None,
+        image_mean=config.channels("image_mean", defaults.channels[0]),
+        image_std=config.channels("image_std", defaults.channels[1]),
+        smart_resize=defaults.smart_resize,
+        patch_order=defaults.patch_order,
+        positions="plain" if checkpoint.model.text("model_type") in _PLAIN else "mrope",
+        image_merge_sizes=defaults.image_merge_sizes,
+    )
+    return {**spec.to_dict(), **_bounds(checkpoint, spec), **_tokens(checkpoint), **checkpoint.arithmetic}
+
+
+def _bounds(checkpoint: Checkpoint, spec: QwenVLSpec) -> dict[str, int]:
+    """What limits a picture's size."""
+    config, defaults = checkpoint.image, CLASSES[checkpoint.class_name]
+    if defaults.smart_resize == "navit":
+        size = config.mapping("size", {"max_height": 512, "max_width": 512})
+        side = size.integer("max_height", None)
+        if not side or side != size.integer("max_width", None):
+            raise config.unsupported("size", "max_height and max_width, the same above 0")
+        return {"max_patches": config.integer("max_patches", 16384), "max_patches_per_side": side}
+    if defaults.smart_resize == "kimi_vl":
+        config.require("pad_input", True, "a picture is padded")
+        return {"max_patches": config.integer("in_token_limit", 4096), "max_patches_per_side": 512}
+    if defaults.smart_resize == "glm5_next":
+        pixels = spec.temporal_patch_size * (spec.patch_size * spec.merge_size) ** 2
+        least, most = config.integer("min_image_tokens", 16), config.integer("max_image_tokens", 8000)
+        return {"min_pixels": least * pixels, "max_pixels": most * pixels}
+    default = {"shortest_edge": defaults.min_pixels, "longest_edge": defaults.max_pixels}
+    # The class of MiniMax-M3-VL takes the released file's size for none.
+    none = checkpoint.class_name == "MiniMaxM3VLImageProcessor" and config.get("size") == [672, 672]
+    size = config.mapping("no size" if none else "size", default)
     # As the class: the old keys win over `size`, null counts as absent.
     min_pixels = config.integer("min_pixels", size.integer("shortest_edge", None))
     max_pixels = config.integer("max_pixels", size.integer("longest_edge", None))
     if not min_pixels or not max_pixels:
         raise config.unsupported("size", "shortest_edge and longest_edge above 0 (or min_pixels and max_pixels)")
-    spec = QwenVLSpec(
-        image_token_id=checkpoint.image_token(MODEL_TYPES),
-        patch_size=config.integer("patch_size", 14),
-        merge_size=config.integer("merge_size", defaults.merge_size),
-        temporal_patch_size=config.integer("temporal_patch_size", defaults.temporal_patch_size),
-        min_pixels=min_pixels,
-        max_pixels=max_pixels,
-        image_mean=config.channels("image_mean", defaults.channels[0]),
-        image_std=config.channels("image_std", defaults.channels[1]),
-        smart_resize=defaults.smart_resize,
-        patch_order=defaults.patch_order,
-        positions="plain" if checkpoint.model.text("model_type") == "video_llama_3" else "mrope",
-        image_merge_sizes=defaults.image_merge_sizes,
-    )
-    return {**dataclasses.asdict(spec), **checkpoint.arithmetic}
+    return {"min_pixels": min_pixels, "max_pixels": max_pixels}
+
+
+def _tokens(checkpoint: Checkpoint) -> dict[str, Any]:
+    """What a model's tokens have beyond one for each merged patch."""
+    model = checkpoint.model
+    if checkpoint.class_name == "KimiVLImageProcessor":
+        token = {"image_token_id": model.integer("media_placeholder_token_id", None)}
+        return {"grid": "hws"} | (token if token["image_token_id"] is not None else {})
+    if model.text("model_type") != "hunyuan_vl":
+        return {}
+    extra = checkpoint.processor.get("cat_extra_token", True)
+    text = model.mapping("text_config", {})
+    rope: Any = text.get("rope_parameters", text.get("rope_scaling", model.get("rope_scaling", {})))
+    sections = rope.get("mrope_section", rope.get("xdrope_section")) if isinstance(rope, Mapping) else None
+    if not isinstance(sections, list):
+        raise model.unsupported("text_config", "rope_parameters with mrope_section")
+    wrapper = (model.integer("im_start_id", 120118), model.integer("im_end_id", 120119))
+    return {
+        "positions": "xdrope",
+        "position_axes": len(sections),
+        "row_tokens": 1,
+        "extra_tokens": 2 if extra else 0,
+        "wrapper_token_ids": wrapper,
+    }
+
+
+def _square(config: ConfigReader, key: str, default: int) -> int:
+    sides: Any = config.get(key, [default, default])
+    if not isinstance(sides, list) or len(sides) != 2 or sides[0] != sides[1] or not isinstance(sides[0], int):
+        raise config.unsupported(key, "two equal sides")
+    return sides[0]
 
 
 def seen_image(
