@@ -18,7 +18,10 @@ class Rule:
 
     def __call__(self, images: Image.Image | list[Image.Image], return_tensors: str = "np") -> dict[str, np.ndarray]:
         assert return_tensors == "np"
-        each = [self.one(convert_to_rgb(image)) for image in (images if isinstance(images, list) else [images])]
+        each = [
+            self.one(Image.fromarray(convert_to_rgb(image, return_numpy=True)))
+            for image in (images if isinstance(images, list) else [images])
+        ]
         return self.joined(each)
 
     def joined(self, each: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
