@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -58,6 +59,56 @@ TEST(Process, ExpandsThePrompt) {
     EXPECT_EQ(response->items[0].plan.resized_width, 5);
     EXPECT_EQ(response->items[1].content_hash, PixelHash(b.view()));
   });
+}
+
+TEST(PlanRequest, EqualsProcessWithoutPixels) {
+  const auto family = FamilyFromSpec(test::QwenVlSpec().dump());
+  ASSERT_TRUE(family.ok());
+  const Picture a(60, 90), b(1, 5);
+  const Ids ids = {1, 9, 2, 9};
+  const Media media = {a.view(), b.view()};
+  const auto response = Process(**family, MakeRequest(ids, media));
+  ASSERT_TRUE(response.ok()) << response.error().message;
+  const std::vector<PictureSize> sizes = {{60, 90}, {1, 5}};
+  const auto planned = PlanRequest(**family, ids, sizes);
+  ASSERT_TRUE(planned.ok()) << planned.error().message;
+  EXPECT_EQ(planned->input_ids, response->input_ids);
+  ASSERT_EQ(planned->items.size(), 2u);
+  ASSERT_EQ(planned->offsets.size(), 2u);
+  for (size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(planned->items[i].feature_shape, response->items[i].plan.feature_shape);
+    EXPECT_EQ(planned->offsets[i].first, response->offsets[i].first);
+    EXPECT_EQ(planned->offsets[i].last, response->offsets[i].last);
+  }
+  const auto& ours = std::get<MRope>(planned->positions);
+  const auto& theirs = std::get<MRope>(response->positions);
+  EXPECT_EQ(ours.delta, theirs.delta);
+  const auto values = ours.position_ids.As<int64_t>();
+  EXPECT_TRUE(std::equal(values.begin(), values.end(), theirs.position_ids.As<int64_t>().begin()));
+}
+
+TEST(PlanRequest, RefusesWhatProcessRefuses) {
+  const auto error = [](const Ids& ids, const std::vector<PictureSize>& sizes,
+                        const RequestLimits& limits = {}) {
+    const auto planned = PlanRequest(FakeFamily(), ids, sizes, limits);
+    EXPECT_FALSE(planned.ok());
+    return planned.ok() ? Error{} : planned.error();
+  };
+  EXPECT_EQ(error({}, {{2, 5}}).message, "multimodal request without input_ids");
+  EXPECT_EQ(error({1}, {}).message, "multimodal request without image sources");
+  EXPECT_EQ(error({1}, {{2, 5}}).code, ErrorCode::kInvalidArgument);  // no placeholder
+  RequestLimits limits;
+  limits.max_items = 1;
+  EXPECT_EQ(error({kImage, kImage}, {{2, 5}, {2, 5}}, limits).code, ErrorCode::kLimitExceeded);
+  limits.max_tokens = 2;
+  EXPECT_EQ(error({kImage}, {{3, 5}}, limits).code, ErrorCode::kLimitExceeded);
+  const auto family = FamilyFromSpec(test::QwenVlSpec().dump());
+  ASSERT_TRUE(family.ok());
+  const std::vector<PictureSize> thin = {{9, 9}, {1, 999}};
+  const Ids ids = {9, 9};
+  const auto planned = PlanRequest(**family, ids, thin);
+  ASSERT_FALSE(planned.ok());
+  EXPECT_EQ(planned.error().item, 1);
 }
 
 TEST(Process, ChecksThePromptFirst) {

@@ -271,5 +271,70 @@ TEST(QwenVl, PositionsAreMrope) {
   }
 }
 
+nlohmann::json HunyuanSpec() {
+  nlohmann::json spec = test::QwenVlSpec();
+  spec.update({{"patch_order", "raster"},
+               {"positions", "xdrope"},
+               {"row_tokens", 1},
+               {"extra_tokens", 2},
+               {"wrapper_token_ids", {7, 8}}});
+  return spec;
+}
+
+TEST(QwenVl, RowsOfTokensAndTheirPositions) {
+  const auto family = Make(HunyuanSpec());
+  const std::vector<int64_t> ids = {7, 9, 8};
+  const std::vector<PictureSize> sizes = {{56, 84}};
+  const auto planned = PlanRequest(*family, ids, sizes);
+  ASSERT_TRUE(planned.ok()) << planned.error().message;
+  EXPECT_EQ(planned->items[0].tokens, 2u * (3 + 1) + 2);
+  EXPECT_EQ(std::get<MRope>(planned->positions).position_ids.shape(),
+            (std::vector<int64_t>{4, 12}));
+  for (const std::vector<int64_t>& bare :
+       {std::vector<int64_t>{9, 8}, std::vector<int64_t>{7, 9}, std::vector<int64_t>{8, 9, 7}}) {
+    EXPECT_EQ(PlanRequest(*family, bare, sizes).error().code, ErrorCode::kInvalidArgument);
+  }
+}
+
+TEST(QwenVl, RefusesRowsOfTokensWithoutPlaces) {
+  for (const nlohmann::json& change :
+       {nlohmann::json{{"positions", "mrope"}}, nlohmann::json{{"row_tokens", 0}},
+        nlohmann::json{{"extra_tokens", 1}}, nlohmann::json{{"position_axes", 2}},
+        nlohmann::json{{"wrapper_token_ids", {7}}}}) {
+    nlohmann::json spec = HunyuanSpec();
+    spec.update(change);
+    EXPECT_FALSE(FamilyFromSpec(spec.dump()).ok()) << change;
+  }
+}
+
+TEST(QwenVl, PadsWhatItsRulePads) {
+  nlohmann::json spec = test::QwenVlSpec();
+  spec.erase("min_pixels");
+  spec.erase("max_pixels");
+  spec.update({{"smart_resize", "navit"},
+               {"max_patches", 64},
+               {"max_patches_per_side", 8},
+               {"temporal_patch_size", 1},
+               {"positions", "plain"},
+               {"patch_order", "raster_4d"},
+               {"grid", "hws"}});
+  const auto family = Make(spec);
+  ASSERT_NE(family, nullptr);
+  const test::Picture picture(30, 20);
+  const Tensor feature = FeatureOf(*family, picture.view(), DType::kU8);
+  EXPECT_EQ(feature.shape(), (std::vector<int64_t>{8, 3, 14, 14}));
+  // Row 30 of the canvas is the third row of the patches at 28, column 20 the seventh of those
+  // at 14.
+  const uint8_t* corner = feature.data() + 5 * 3 * 196;
+  EXPECT_EQ(corner[1 * 14 + 5], picture.view().row(29)[19 * 3]);
+  EXPECT_EQ(corner[1 * 14 + 6], 0);
+  EXPECT_EQ(corner[2 * 14 + 5], 0);
+  const auto aux = family->Aux(*family->PlanItem(30, 20));
+  ASSERT_TRUE(aux.ok());
+  EXPECT_EQ((*aux)[0].name, "image_grid_hws");
+  EXPECT_EQ((*aux)[0].tensor.shape(), (std::vector<int64_t>{2}));
+  EXPECT_FALSE(family->PlanItem(0, 20).ok());
+}
+
 }  // namespace
 }  // namespace mmcpp
