@@ -226,8 +226,8 @@ TEST(QwenVl, RefusesSpecsOutOfRange) {
   ExpectRefused("pillow_generation", 11,
                 "pillow_generation: expected an integer from 12 to 13, got 11");
   ExpectRefused("smart_resize", "hf",
-                "smart_resize: unknown variant `hf`, expected `transformers`, `reference`, `glm` "
-                "or `paddleocr`");
+                "smart_resize: unknown variant `hf`, expected `transformers`, `reference`, `glm`, "
+                "`paddleocr`, `keye`, `navit`, `kimi_vl` or `glm5_next`");
 }
 
 TEST(QwenVl, LenientSpecsPassWhatTheReferencePasses) {
