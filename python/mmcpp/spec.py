@@ -24,7 +24,9 @@ __all__ = [
     "ConfigReader",
     "backends",
     "families",
+    "image_spec",
     "load_spec",
+    "per_picture_constants",
     "preset_names",
     "preset_spec",
     "to_json",
@@ -135,10 +137,6 @@ def load_spec(
     path = folder / "config.json"
     model = ConfigReader(_read_object(path) if path.exists() else {}, path.name)
     base, suffix = _class_name(config, model)
-    family = next((f for f in _FAMILIES if base in f.CLASSES), None)
-    if family is None:
-        known = ", ".join(name for f in _FAMILIES for name in f.CLASSES)
-        raise UnsupportedError(f"{config.where}: image_processor_type {base!r} is not supported; supported: {known}")
     if backend is None:
         backend = "pil" if suffix == "Pil" or "torchvision" not in backends(base) else "torchvision"
     if backend not in backends(base) and backend in backends(""):
@@ -148,9 +146,38 @@ def load_spec(
         )
     path = folder / "processor_config.json"
     processor = ConfigReader(_read_object(path) if path.exists() else {}, path.name)
-    checkpoint = Checkpoint(base, config, processor, model, _arithmetic(backend), for_prompts)
-    spec: dict[str, Any] = family.read_spec(checkpoint)
-    return spec
+    return _family_spec(Checkpoint(base, config, processor, model, _arithmetic(backend), for_prompts))
+
+
+def image_spec(class_name: str, settings: ConfigReader, *, backend: Backend) -> dict[str, Any]:
+    """Give the spec of an image processor from its settings alone, as ``preprocessor_config.json`` would have them.
+
+    Args:
+        class_name: of transformers, without the suffix of its backend.
+        settings: what it was made with; absent ones have the class's defaults.
+        backend: as for ``load_spec``.
+
+    Returns:
+        As ``load_spec`` without prompts.
+
+    Raises:
+        UnsupportedError: a class or a setting that mmcpp does not do.
+        ValueError: a value of the wrong type.
+    """
+    nothing = ConfigReader({}, "no file")
+    return _family_spec(Checkpoint(class_name, settings, nothing, nothing, _arithmetic(backend), for_prompts=False))
+
+
+def per_picture_constants(class_name: str) -> Mapping[str, int]:
+    """Give keys of an image processor's result that no family makes: those whose number is the same for each picture,
+    with every setting that is supported.
+
+    Args:
+        class_name: of transformers, without the suffix of its backend.
+    """
+    family = next((f for f in _FAMILIES if class_name in f.CLASSES), None)
+    constants: Mapping[str, Mapping[str, int]] = getattr(family, "CONSTANTS", {})
+    return constants.get(class_name, {})
 
 
 def to_json(spec: Mapping[str, Any] | str) -> str:
@@ -372,6 +399,17 @@ def _class_name(config: ConfigReader, model: ConfigReader) -> tuple[str, str]:
         if name.endswith(suffix):
             return name.removesuffix(suffix), suffix
     return name, ""
+
+
+def _family_spec(checkpoint: Checkpoint) -> dict[str, Any]:
+    name = checkpoint.class_name
+    family = next((f for f in _FAMILIES if name in f.CLASSES), None)
+    if family is None:
+        known = ", ".join(name for f in _FAMILIES for name in f.CLASSES)
+        where = checkpoint.image.where
+        raise UnsupportedError(f"{where}: image_processor_type {name!r} is not supported; supported: {known}")
+    spec: dict[str, Any] = family.read_spec(checkpoint)
+    return spec
 
 
 def _arithmetic(backend: str) -> dict[str, Any]:

@@ -2,6 +2,8 @@ import pytest
 
 from web_server import WebServer
 
+pytest.register_assert_rewrite("hf.dropin")
+
 
 @pytest.fixture
 def web_server():

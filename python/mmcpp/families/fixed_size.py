@@ -13,7 +13,7 @@ from mmcpp.families import CLIP, HALF, Channels
 if TYPE_CHECKING:
     from mmcpp.spec import Checkpoint
 
-__all__ = ["CLASSES", "MODEL_TYPES", "read_spec"]
+__all__ = ["CLASSES", "CONSTANTS", "MODEL_TYPES", "read_spec"]
 
 CLASSES: Mapping[str, tuple[bool, int, Channels]] = {
     "CLIPImageProcessor": (True, 3, CLIP),
@@ -28,6 +28,9 @@ and deviation."""
 MODEL_TYPES: Mapping[str, int] = {"llava": 32000, "paligemma": 256000}
 """``model_type`` of the checkpoints whose prompts can be expanded from their files alone, and the image token where
 config.json names none."""
+
+CONSTANTS: Mapping[str, Mapping[str, int]] = {"Gemma3ImageProcessor": {"num_crops": 0}}
+"""Further keys of a class's result, with each picture's number: no picture is cut where there is no pan and scan."""
 
 _FILTERS = {1: "lanczos", 2: "bilinear", 3: "bicubic"}
 
