@@ -190,7 +190,9 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     has_torchvision = bool(transformers.utils.is_torchvision_available())
-    parser.add_argument("--backend", choices=("pil", "torchvision"), default="torchvision" if has_torchvision else "pil")
+    parser.add_argument(
+        "--backend", choices=("pil", "torchvision"), default="torchvision" if has_torchvision else "pil"
+    )
     parser.add_argument("--pictures", type=int, default=1000, help="to compare")
     parser.add_argument("--timed", type=int, default=200, help="of them to time in each round")
     parser.add_argument("--longest", type=int, default=1280, help="side of a picture, pixels")
@@ -198,6 +200,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--workers", type=int, default=2, help="processes of the DataLoader, threads of the server")
     parser.add_argument("--batch", type=int, default=8, help="pictures of a training batch")
     parser.add_argument("--filter", default="", help="only loops with this in their name")
+    parser.add_argument("--folder", type=Path, default=BUILD / "pictures", help="where the pictures are kept")
     parser.add_argument("--json", type=Path, help="where to write the figures")
     return parser.parse_args(arguments)
 
@@ -206,7 +209,7 @@ def main(arguments: list[str] | None = None) -> None:
     """Compare, measure, print the table, write JSON."""
     options = parse(arguments)
     torch.set_num_threads(1)
-    paths = files(BUILD / "pictures" / f"loops_{options.longest}", options.pictures, options.longest)
+    paths = files(options.folder / f"loops_{options.longest}", options.pictures, options.longest)
     records = []
     for name in PROCESSORS:
         for loop in LOOPS:
