@@ -14,30 +14,35 @@ from PIL import Image
 from hf import picture_in
 from mmcpp.hf import Accelerated, accelerate
 from mmcpp.hf.forms import difference
-from mmcpp.spec import families
+from mmcpp.spec import backends, families
 from samples import encode, noise, smooth
 from test_hf_pretrained import CASES
 
 
-def pil_processor(name: str) -> Any:
-    """One of transformers' PIL classes: of the tests of families, or a class as it is without settings."""
+def stand_in(name: str) -> Any:
+    """One of transformers' image processors: of the tests of families, or of a class as it is without settings."""
     module = next((module for module, case in CASES if case == name), None)
     if module is not None:
-        return importlib.import_module(module).processor(name)
+        theirs = importlib.import_module(module).processor(name)
+        return getattr(theirs, "whole", theirs)
     return getattr(importlib.import_module("transformers"), f"{name}Pil")()
 
 
-def names() -> list[str]:
-    """The small ones of the tests of families, and every class that is not among those."""
-    small = [name for _, name in CASES]
-    covered = {type(pil_processor(name)).__name__.removesuffix("Pil") for name in small}
-    return small + [name for f in families().values() for name in f["image_processors"] if name not in covered]
+def names(backend: str) -> list[str]:
+    """The small ones of the tests of families, and every class of transformers that is not among those; where they
+    have the backend."""
+    transformers = importlib.import_module("transformers")
+    small = {name: type(stand_in(name)).__name__.removesuffix("Pil") for _, name in CASES}
+    others = [name for family in families().values() for name in family["image_processors"]]
+    classes = small | {name: name for name in others if name not in small.values()}
+    suffix = "Pil" if backend == "pil" else ""
+    return [name for name, cls in classes.items() if backend in backends(cls) and hasattr(transformers, cls + suffix)]
 
 
 @functools.cache
 def processor(name: str, backend: str) -> Any:
-    """An image processor of transformers."""
-    theirs = pil_processor(name)
+    """An image processor of transformers, with the backend's own class."""
+    theirs = stand_in(name)
     if backend == "torchvision":
         cls = getattr(importlib.import_module("transformers"), type(theirs).__name__.removesuffix("Pil"))
         theirs = cls(**{k: v for k, v in theirs.to_dict().items() if k in cls.valid_kwargs.__annotations__})

@@ -26,7 +26,7 @@ OF_RGB = [*(name for name in OF_RGB if name != "pil RGBA"), "jpeg"]
 PICTURE = Image.fromarray(smooth(61, 90))
 
 
-@pytest.fixture(params=[(name, backend) for backend in BACKENDS for name in names()], ids="-".join)
+@pytest.fixture(params=[(name, backend) for backend in BACKENDS for name in names(backend)], ids="-".join)
 def both(request):
     name, backend = request.param
     if name[0].isupper():  # a class without settings
