@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/endian.h"
+
 namespace mmcpp::codec {
 namespace {
 
@@ -16,12 +18,6 @@ constexpr ptrdiff_t kOutputSlack = 4 * 3 + 1 + 258 + 31;
 constexpr ptrdiff_t kInputSlack = 24;
 // A block that gives so much is worth a table that takes longer to make.
 constexpr size_t kLongBlock = 8192;
-
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-constexpr bool kLittleEndian = true;
-#else
-constexpr bool kLittleEndian = false;
-#endif
 
 inline uint64_t Load64(const uint8_t* from) {
   uint64_t value = 0;

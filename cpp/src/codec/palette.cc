@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "base/endian.h"
 #include "codec/color.h"
 
 namespace mmcpp::codec {
@@ -12,10 +13,21 @@ void Palette::Set(size_t index, const uint8_t rgba[4], const DecodeOptions& opti
 }
 
 void Palette::ToRgb(const uint8_t* indices, size_t count, uint8_t* rgb) const {
-  if (count == 0) return;
-  // Four bytes a pixel, the fourth overwritten by the next; the last pixel has no room for it.
-  for (size_t i = 0; i + 1 < count; ++i) std::memcpy(rgb + 3 * i, colors_[indices[i]].data(), 4);
-  std::memcpy(rgb + 3 * (count - 1), colors_[indices[count - 1]].data(), 3);
+  size_t i = 0;
+  // Four pixels are 12 bytes; the fourth byte of a colour is 0.
+  for (; kLittleEndian && i + 4 <= count; i += 4, rgb += 12) {
+    const auto color = [&](size_t j) {
+      uint32_t value;
+      std::memcpy(&value, colors_[indices[i + j]].data(), 4);
+      return value;
+    };
+    const uint64_t a = color(0), b = color(1), c = color(2), d = color(3);
+    const uint64_t first = a | b << 24 | c << 48;
+    const auto last = static_cast<uint32_t>(c >> 16 | d << 8);
+    std::memcpy(rgb, &first, 8);
+    std::memcpy(rgb + 8, &last, 4);
+  }
+  for (; i < count; ++i, rgb += 3) std::memcpy(rgb, colors_[indices[i]].data(), 3);
 }
 
 namespace {

@@ -18,7 +18,7 @@ class Palette {
   /// Sets the entry to a colour with alpha, brought to RGB as `options` say.
   void Set(size_t index, const uint8_t rgba[4], const DecodeOptions& options);
   void Set(size_t index, uint8_t red, uint8_t green, uint8_t blue) {
-    colors_[index] = {red, green, blue, 255};
+    colors_[index] = {red, green, blue, 0};
   }
 
   /// Writes `count` RGB pixels. `indices` may lie at the end of the memory that `rgb` starts, its
@@ -26,7 +26,7 @@ class Palette {
   void ToRgb(const uint8_t* indices, size_t count, uint8_t* rgb) const;
 
  private:
-  std::array<std::array<uint8_t, 4>, 256> colors_ = {};
+  std::array<std::array<uint8_t, 4>, 256> colors_ = {};  // and a 0 each
 };
 
 /// Writes `count` samples of `depth` 1, 2 or 4 bits, first in the high bits, one per byte.
