@@ -6,6 +6,7 @@ from __future__ import annotations
 import io
 import itertools
 import struct
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 import jpeg_writer
 import mmcpp
+import png_writer
 from pictures import assert_equal_to_pillow, encode, picture, pillow
 
 FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP")
@@ -152,6 +154,54 @@ def test_what_lies_under_transparency(format_name: str) -> None:
             assert mmcpp.decode_image(data, profile="sglang")[0, 0].tolist() == [10, 20, 30]
             assert mmcpp.decode_image(data, profile="vllm")[0, 0].tolist() == [255, 255, 255]
             assert mmcpp.decode_image(data, profile="vllm")[height // 2, 0].tolist() == [255, 127, 127]
+
+
+@pytest.mark.parametrize("depth", [1, 2, 4, 8])
+@pytest.mark.filterwarnings("ignore::UserWarning")  # Pillow's, about what it converts
+def test_transparent_entries_of_a_palette_at_every_depth(depth: int) -> None:
+    """No room is taken for an alpha that the result does not have."""
+    cases = []
+    for width, alphas in itertools.product((1, 2, 3, 9, 64), (b"\0", b"\xff\0", b"\x80\x01\xfe", bytes(1 << depth))):
+        for interlaced in (False, True):
+            png = png_writer.Png(2, width, 3, depth, interlaced, transparency=alphas[: 1 << depth])
+            cases.append((f"{png}", png_writer.write(png)))
+    for profile in ("pillow", "hf", "vllm"):
+        assert_equal_to_pillow(cases, profile)
+    assert all(mmcpp.decode_image(data).shape[2] == 3 for _, data in cases)
+
+
+def test_sixteen_bits_are_clipped_in_gray_and_cut_in_colour() -> None:
+    """As Pillow has it: of gray nearly all is white, of colours the high byte counts."""
+    ramp = np.arange(0, 65536, 257, dtype=np.uint16)[None, :, None]
+    files = {
+        color: png_writer.write(png_writer.Png(1, 256, color, 16, samples=np.repeat(ramp, channels, axis=2)))
+        for color, channels in png_writer.CHANNELS.items()
+        if color != 3  # there are no palettes of 16 bits
+    }
+    assert_equal_to_pillow((f"colour type {color}", data) for color, data in files.items())
+    assert np.unique(mmcpp.decode_image(files[0])).tolist() == [0, 255]
+    for color in (2, 4, 6):
+        assert mmcpp.decode_image(files[color])[0, :, 0].tolist() == list(range(256))
+
+
+@pytest.mark.parametrize("name", [b"IHDR", b"iCCP", b"iTXt", b"PLTE", b"abCd", b"IDAT", b"IEND"])
+def test_wrong_checksums_of_a_png(name: bytes) -> None:
+    """Those of the pixels and of what follows them do not count, all others do."""
+    png = png_writer.Png(9, 11)
+    head, stream = png_writer.header(png), zlib.compress(png_writer.stream_of(png))
+    chunks = [(b"IDAT", stream), (b"IEND", b"")]
+    if name not in {b"IHDR", b"IDAT", b"IEND"}:
+        content = {b"iCCP": b"a\0\0" + zlib.compress(b"profile"), b"iTXt": b"a\0\0\0\0\0text"}.get(name, b"abc")
+        chunks.insert(0, (name, content))
+    cases = []
+    for wrong, end in itertools.product((False, True), (b"", b"more")):
+        parts = [head[:-1] + bytes([head[-1] ^ (wrong and name == b"IHDR")])]
+        for key, data in chunks:
+            parts.append(png_writer.chunk(key, data, zlib.crc32(key + data) ^ (wrong and key == name)))
+        file = png_writer.SIGNATURE + b"".join(parts) + end
+        assert (pillow(file) is None) == (wrong and name not in {b"IDAT", b"IEND"})
+        cases.append((f"{wrong} {end!r}", file))
+    assert_equal_to_pillow(cases)
 
 
 def _bombs() -> dict[str, bytes]:

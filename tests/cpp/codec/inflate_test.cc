@@ -145,11 +145,15 @@ TEST(Inflater, ManyTinyBlocks) {
 }
 
 TEST(Inflater, RunsOfEveryDistance) {
+  std::mt19937 random(4);
   for (size_t distance = 1; distance <= 70; ++distance) {
-    ByteVector bytes(3000);
-    for (size_t i = 0; i < bytes.size(); ++i) {
-      bytes[i] = static_cast<uint8_t>(i < distance ? i * 37 : bytes[i - distance]);
+    // Amid noise, so that they do not lie at an end.
+    ByteVector bytes;
+    for (const size_t length : {3, 8, 9, 31, 33, 100, 258, 700}) {
+      for (int i = 0; i < 100; ++i) bytes.push_back(static_cast<uint8_t>(random()));
+      for (size_t i = 0; i < length; ++i) bytes.push_back(bytes[bytes.size() - distance]);
     }
+    for (int i = 0; i < 400; ++i) bytes.push_back(static_cast<uint8_t>(random()));
     ExpectSound(bytes, ZlibDeflate(bytes));
   }
 }
@@ -216,18 +220,30 @@ class BitWriter {
 BitWriter FixedA() { return BitWriter().Put(0b011, 3).Code(0x30 + 'a', 8); }
 
 TEST(Inflater, NothingIsCopiedFromBeforeTheOutput) {
-  const auto stream = [](uint32_t distance_code) {  // a match of 3
-    return FixedA().Code(1, 7).Code(distance_code, 5).Code(0, 7).Stream({'a', 'a', 'a', 'a'});
+  // The checksums are those of what a copy from there would give.
+  constexpr uint8_t kBefore = test::Guarded::kMark;
+  const auto stream = [](uint32_t distance_code, const ByteVector& copied) {
+    return FixedA()
+        .Code(1, 7)
+        .Code(distance_code, 5)
+        .Code(0, 7)
+        .Stream(test::Joined({{'a'}, copied}));
   };
-  EXPECT_TRUE(ExpectSameVerdict(stream(0), 4));
-  EXPECT_FALSE(ExpectSameVerdict(stream(1), 4));   // two before
-  EXPECT_FALSE(ExpectSameVerdict(stream(30), 4));  // no distance
-  // Where the fast loop is at work.
-  BitWriter far = FixedA();
-  for (int i = 0; i < 500; ++i) far.Code(0x30 + 'a', 8);
-  far.Code(1, 7).Code(18, 5).Put(255, 8);  // 768 before
-  for (int i = 0; i < 500; ++i) far.Code(0x30 + 'a', 8);
-  EXPECT_FALSE(ExpectSameVerdict(far.Code(0, 7).Stream(ByteVector(1004, 'a')), 1004));
+  EXPECT_TRUE(ExpectSameVerdict(stream(0, {'a', 'a', 'a'}), 4));
+  EXPECT_FALSE(ExpectSameVerdict(stream(1, {kBefore, 'a', kBefore}), 4));  // two before
+  EXPECT_FALSE(ExpectSameVerdict(stream(30, {'a', 'a', 'a'}), 4));         // no distance
+  // Where the fast loop is at work: after 501 letters.
+  const auto far = [](uint32_t distance, uint8_t copied) {
+    BitWriter writer = FixedA();
+    for (int i = 0; i < 500; ++i) writer.Code(0x30 + 'a', 8);
+    writer.Code(1, 7).Code(17, 5).Put(distance - 385, 7);
+    for (int i = 0; i < 500; ++i) writer.Code(0x30 + 'a', 8);
+    ByteVector content(1004, 'a');
+    content[501] = copied;
+    return writer.Code(0, 7).Stream(content);
+  };
+  EXPECT_TRUE(ExpectSameVerdict(far(501, 'a'), 1004));
+  EXPECT_FALSE(ExpectSameVerdict(far(502, kBefore), 1004));
 }
 
 TEST(Inflater, WhatCodesMeanNothingIsRefused) {

@@ -15,6 +15,8 @@ namespace mmcpp::test {
 
 class Guarded {
  public:
+  static constexpr uint8_t kMark = 0xa5;  // of the bytes before
+
   explicit Guarded(const std::vector<uint8_t>& bytes) : size_(bytes.size()) {
     const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
     mapped_ = (size_ + kMargin + page - 1) / page * page + page;
@@ -48,7 +50,6 @@ class Guarded {
 
  private:
   static constexpr size_t kMargin = 64;
-  static constexpr uint8_t kMark = 0xa5;
   uint8_t* map_ = nullptr;
   uint8_t* data_ = nullptr;
   size_t size_ = 0;
