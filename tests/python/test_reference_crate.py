@@ -7,12 +7,12 @@ import json
 import numpy as np
 import pytest
 
-from mmcpp import common, inkling, qwen_vl
+from mmcpp import common, dsv41, inkling, qwen_vl
 from reference_crate import load_crate
 from samples import CLIP, encode
 
 RUNS = 500
-OURS = {"common": common, "inkling": inkling, "qwen_vl": qwen_vl}
+OURS = {"common": common, "dsv41": dsv41, "inkling": inkling, "qwen_vl": qwen_vl}
 
 
 @pytest.fixture(scope="module")
@@ -101,6 +101,16 @@ def request(rng):
     return ids, [lossless(rng) for _ in range(count)], qwen_spec(rng, family=True)
 
 
+def placement(rng):
+    patch = int(rng.integers(1, 20))
+    canvas = tuple(patch * int(n) for n in rng.integers(1, 9, 2))
+    size = tuple(int(rng.integers(1, n + 1)) for n in canvas)
+    start = tuple(int(rng.integers(0, n - m + 1)) for n, m in zip(canvas, size, strict=True))
+    if rng.random() < 0.1:
+        start = (start[0] + 1, start[1] + 1)
+    return picture(rng), canvas, size, start, patch
+
+
 ARGUMENTS = {
     "common.resize_rgb": resize_rgb,
     "common.scaled_dims": lambda rng: (int(rng.integers(0, 3000)), int(rng.integers(0, 3000)), *rescale(rng)),
@@ -108,6 +118,7 @@ ARGUMENTS = {
     "common.content_hash": lambda rng: (rng.bytes(int(rng.integers(0, 5000))),),
     "common.base64_decode": base64_text,
     "common.fetch_bytes": source,
+    "dsv41.resize_patchify": placement,
     "inkling.patchify_rgb": lambda rng: (picture(rng), side(rng)),
     "inkling.decode_patchify": lambda rng: (lossless(rng), side(rng), *rescale(rng)),
     "inkling.decode_patchify_batch": lambda rng: ([lossless(rng), lossless(rng)], side(rng), *rescale(rng)),

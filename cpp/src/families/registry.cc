@@ -5,9 +5,11 @@
 
 #include "base/ensure.h"
 #include "base/out_of_memory.h"
+#include "families/dsv41.h"
 #include "families/fixed_size.h"
 #include "families/inkling.h"
 #include "families/internvl.h"
+#include "families/kimi_k3.h"
 #include "families/llava_next.h"
 #include "families/pixtral.h"
 #include "families/qwen_vl.h"
@@ -30,6 +32,8 @@ constexpr Entry kFamilies[] = {
     {"pixtral", families::MakePixtral},
     // Those of the reference crate alone.
     {"inkling", families::MakeInkling},
+    {"dsv41", families::MakeDsv41},
+    {"kimi_k3", families::MakeKimiK3},
 };
 
 Result<std::unique_ptr<const Family>> Make(const std::string& json, UnknownKeys unknown_keys) {

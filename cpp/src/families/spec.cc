@@ -239,7 +239,14 @@ int SpecReader::Size(const char* key, int max) {
 }
 
 std::array<float, 3> SpecReader::Channels(const char* key) {
-  std::array<float, 3> channels = {1, 1, 1};
+  std::array<float, 3> channels;
+  const std::array<double, 3> numbers = DoubleChannels(key);
+  for (size_t i = 0; i < channels.size(); ++i) channels[i] = static_cast<float>(numbers[i]);
+  return channels;
+}
+
+std::array<double, 3> SpecReader::DoubleChannels(const char* key) {
+  std::array<double, 3> channels = {1, 1, 1};
   const json* value = Find(key, true);
   if (value == nullptr) return channels;
   if (!value->is_array() || value->size() != channels.size()) {
@@ -255,7 +262,7 @@ std::array<float, 3> SpecReader::Channels(const char* key) {
       Fail(std::string(key) + ": expected a number within float32, got " + Shown(entry));
       continue;
     }
-    channels[i] = static_cast<float>(number);
+    channels[i] = number;
   }
   return channels;
 }

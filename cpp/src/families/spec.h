@@ -51,6 +51,8 @@ class SpecReader {
   int Size(const char* key, int max);
   /// Three numbers, one per channel, each read as double and rounded to float; finite.
   std::array<float, 3> Channels(const char* key);
+  /// The same without the rounding.
+  std::array<double, 3> DoubleChannels(const char* key);
 
   /// A number; none when the key is absent.
   std::optional<double> NumberIfAny(const char* key);

@@ -29,4 +29,17 @@ NormTable MakeNormTable(NormRule rule, const std::array<float, 3>& mean,
   return table;
 }
 
+NormTable MakeDoubleNormTable(const std::array<double, 3>& mean, const std::array<double, 3>& std) {
+  NormTable table;
+  for (size_t channel = 0; channel < 3; ++channel) {
+    const double inverse = 1.0 / std[channel];
+    for (size_t byte = 0; byte < 256; ++byte) {
+      const auto scaled = static_cast<float>(static_cast<double>(byte) / 255.0);
+      const auto centred = static_cast<float>(static_cast<double>(scaled) - mean[channel]);
+      table.value[channel][byte] = static_cast<float>(static_cast<double>(centred) * inverse);
+    }
+  }
+  return table;
+}
+
 }  // namespace mmcpp::transforms

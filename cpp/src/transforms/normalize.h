@@ -24,4 +24,8 @@ struct NormTable {
 NormTable MakeNormTable(NormRule rule, const std::array<float, 3>& mean,
                         const std::array<float, 3>& std);
 
+/// Kimi K3's: f32(f64(f32(f64(f32(v / 255)) - mean)) * (1 / std)), divisions in double. Equals the
+/// checkpoint's own image processor and the crate sglang-mm's branch for it.
+NormTable MakeDoubleNormTable(const std::array<double, 3>& mean, const std::array<double, 3>& std);
+
 }  // namespace mmcpp::transforms

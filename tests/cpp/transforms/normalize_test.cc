@@ -51,6 +51,20 @@ TEST(MakeNormTable, ReciprocalIsAProductInFloat) {
   EXPECT_GT(differ, 50u) << "they are two rules";
 }
 
+TEST(MakeDoubleNormTable, RoundsAfterEveryStep) {
+  const std::array<double, 3> mean = {0.48145466, 0.5, 0.1}, std = {0.26862954, 0.5, 0.3};
+  const auto table = MakeDoubleNormTable(mean, std);
+  for (size_t channel = 0; channel < 3; ++channel) {
+    for (size_t byte = 0; byte < 256; ++byte) {
+      volatile float value = static_cast<float>(static_cast<double>(byte) / 255);
+      value = static_cast<float>(double{value} - mean[channel]);
+      value = static_cast<float>(double{value} * (1 / std[channel]));
+      ASSERT_EQ(table.value[channel][byte], value);
+    }
+  }
+  EXPECT_EQ(Digest(table), "045b7dbf8c07a277") << "numpy 2's";
+}
+
 TEST(MakeNormTable, PilEqualsDivisionInFloat) {
   const auto table = MakeNormTable(NormRule::kPil, {0.3f, 0.4f, 0.5f}, {0.2f, 0.7f, 1.1f});
   const float mean[] = {0.3f, 0.4f, 0.5f}, std[] = {0.2f, 0.7f, 1.1f};

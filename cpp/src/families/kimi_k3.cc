@@ -1,0 +1,142 @@
+// Kimi K3: the picture reduced until its patches fit (bicubic), padded with zeros below and to the
+// right up to whole tokens, patches row by row. Equals navit_resize_config of sglang 0.5.23 and the
+// stages of the crate sglang-mm's branch for it, of pictures without transparency.
+#include "families/kimi_k3.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/ensure.h"
+#include "families/canvas_patches.h"
+#include "families/item_prompt.h"
+#include "transforms/normalize.h"
+#include "transforms/patchify.h"
+#include "transforms/size_rules.h"
+
+namespace mmcpp::families {
+namespace {
+
+constexpr int kMaxPatchSize = 1024;
+constexpr int kMaxMerge = 64;
+constexpr int64_t kMaxPatches = int64_t{1} << 31;
+constexpr uint64_t kMaxFixedTokens = uint64_t{1} << 20;
+// Of a canvas: far beyond any model's picture, and small enough that no product overflows.
+constexpr int64_t kMaxPixels = int64_t{1} << 28;
+
+struct Config {
+  ItemPrompt prompt;
+  transforms::BlockPatches patches = {14, 1, 1};
+  int merge = 1;  ///< patches per side that one token stands for
+  double patch_limit = 0, side_limit = 0;
+  uint64_t fixed_tokens = 0;  ///< 0: as many as the picture needs
+  Convention convention = Convention::kPillow13;
+  transforms::NormTable table;
+};
+
+Result<Config> ReadConfig(SpecReader spec) {
+  Config config;
+  config.prompt = ItemPrompt::Read(&spec);
+  config.patches.patch_size = spec.Size("patch_size", kMaxPatchSize);
+  config.merge = spec.Size("merge_kernel_size", kMaxMerge);
+  config.patch_limit = static_cast<double>(spec.UInt("in_patch_limit", 1, kMaxPatches));
+  config.side_limit = static_cast<double>(spec.UInt("patch_limit_on_one_side", 1, kMaxPatches));
+  config.fixed_tokens = spec.UIntOr("fixed_output_tokens", 1, kMaxFixedTokens, 0);
+  const std::array<double, 3> mean = spec.DoubleChannels("image_mean");
+  const std::array<double, 3> std = spec.DoubleChannels("image_std");
+  for (double channel : std) {
+    if (channel == 0 && spec.strict()) spec.Fail("image_std: expected numbers other than 0");
+  }
+  if (spec.UIntOr("pillow_generation", 12, 13, 13) == 12) config.convention = Convention::kPillow12;
+  MMCPP_TRY(spec.Finish());
+  config.table = transforms::MakeDoubleNormTable(mean, std);
+  return config;
+}
+
+int Reduced(int side, double scale, double limit) {
+  return static_cast<int>(std::min(std::max(1.0, std::trunc(side * scale)), limit));
+}
+
+int RoundUp(int side, int factor) { return (side + factor - 1) / factor * factor; }
+
+Result<Placement> Place(int height, int width, const Config& config) {
+  if (height <= 0 || width <= 0) return InvalidArgument("empty image");
+  const int patch = config.patches.patch_size;
+  const double patches =
+      std::max(1, width / patch) * static_cast<double>(std::max(1, height / patch));
+  const double side_limit = config.side_limit * patch;
+  const double scale = std::min(
+      {1.0, std::sqrt(config.patch_limit / patches), side_limit / width, side_limit / height});
+  Placement placement;
+  placement.picture = {Reduced(height, scale, side_limit), Reduced(width, scale, side_limit)};
+  const int64_t pixels = int64_t{placement.picture.height} * placement.picture.width;
+  const int factor = config.merge * patch;
+  // With sides so bounded, rounding them up does not overflow either.
+  if (pixels > kMaxPixels) {
+    return LimitExceeded("resize: " + std::to_string(height) + "x" + std::to_string(width) +
+                         " stays over " + std::to_string(kMaxPixels) + " pixels");
+  }
+  placement.canvas = {RoundUp(placement.picture.height, factor),
+                      RoundUp(placement.picture.width, factor)};
+  return placement;
+}
+
+class KimiK3 final : public Family {
+ public:
+  explicit KimiK3(Config config) : config_(std::move(config)) {}
+
+  const char* name() const noexcept override { return "kimi_k3"; }
+  const char* feature_name() const noexcept override { return "pixel_values"; }
+
+  Result<ItemPlan> PlanItem(int height, int width) const override {
+    MMCPP_ASSIGN(const Placement placement, Place(height, width, config_));
+    const int side = config_.patches.patch_size;
+    const GridThw grid = {1, static_cast<uint32_t>(placement.canvas.height / side),
+                          static_cast<uint32_t>(placement.canvas.width / side)};
+    const auto merge = static_cast<uint64_t>(config_.merge);
+    ItemPlan plan;
+    plan.feature_shape = {int64_t{grid.h} * grid.w, 3, side, side};
+    plan.geometry = grid;
+    plan.tokens = config_.prompt.TokensWith(
+        config_.fixed_tokens != 0 ? config_.fixed_tokens : (grid.h / merge) * (grid.w / merge));
+    plan.resized_height = placement.canvas.height;
+    plan.resized_width = placement.canvas.width;
+    return plan;
+  }
+
+  Status ProcessItem(const ImageView& image, const ItemPlan& /*plan*/,
+                     TensorView feature) const override {
+    MMCPP_ASSIGN(const Placement placement, Place(image.height, image.width, config_));
+    return ResizeToCanvasPatches(image, placement, config_.convention, config_.patches,
+                                 config_.table, feature);
+  }
+
+  Result<std::vector<NamedTensor>> Aux(const ItemPlan& plan) const override {
+    const GridThw grid = std::get<GridThw>(plan.geometry);
+    const std::array<int64_t, 3> thw = {grid.t, grid.h, grid.w};
+    std::vector<NamedTensor> aux(1);
+    aux[0].name = "grid_thws";
+    MMCPP_ASSIGN(aux[0].tensor, Tensor::Of<int64_t>(thw, {3}));
+    return aux;
+  }
+
+  Result<TokenLayout> Layout(Span<const int64_t> input_ids,
+                             Span<const ItemPlan> items) const override {
+    return config_.prompt.Layout(input_ids, items);
+  }
+
+ private:
+  const Config config_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<const Family>> MakeKimiK3(SpecReader spec) {
+  MMCPP_ASSIGN(Config config, ReadConfig(std::move(spec)));
+  return std::unique_ptr<const Family>(std::make_unique<KimiK3>(std::move(config)));
+}
+
+}  // namespace mmcpp::families

@@ -1,0 +1,80 @@
+// families/kimi_k3.cc: plans as sglang 0.5.23 makes them, padding and refusals; the pixels are
+// compared in tests/python/test_kimi_k3.py.
+#include "families/kimi_k3.h"
+
+#include <gtest/gtest.h>
+
+#include "mmcpp/registry.h"
+#include "support/pictures.h"
+
+namespace mmcpp {
+namespace {
+
+using Ids = std::vector<int64_t>;
+
+nlohmann::json Spec() {
+  return {{"family", "kimi_k3"},
+          {"image_token_id", 5},
+          {"patch_size", 14},
+          {"merge_kernel_size", 2},
+          {"in_patch_limit", 65536},
+          {"patch_limit_on_one_side", 512},
+          {"image_mean", {0.5, 0.5, 0.5}},
+          {"image_std", {0.5, 0.5, 0.5}}};
+}
+
+std::unique_ptr<const Family> Make(const nlohmann::json& spec) {
+  auto family = FamilyFromSpec(spec.dump());
+  EXPECT_TRUE(family.ok()) << family.error().message;
+  return *std::move(family);
+}
+
+TEST(KimiK3, Plans) {
+  const auto family = Make(Spec());
+  EXPECT_STREQ(family->name(), "kimi_k3");
+  const auto plan = family->PlanItem(100, 200);
+  ASSERT_TRUE(plan.ok());
+  EXPECT_EQ(plan->feature_shape, (Ids{8 * 16, 3, 14, 14}));
+  EXPECT_EQ(plan->tokens, 4u * 8);
+  const auto aux = family->Aux(*plan);
+  EXPECT_EQ((*aux)[0].name, "grid_thws");
+  EXPECT_EQ((*aux)[0].tensor.As<int64_t>()[1], 8);
+  // 512 patches a side, 65,536 in all, before they are rounded up.
+  EXPECT_EQ(family->PlanItem(10, 20000)->feature_shape[0], 2 * 512);
+  EXPECT_EQ(family->PlanItem(8000, 8000)->feature_shape[0], 258 * 258) << "then rounded up";
+  nlohmann::json spec = Spec();
+  spec["fixed_output_tokens"] = 77;
+  EXPECT_EQ(Make(spec)->PlanItem(100, 200)->tokens, 77u);
+}
+
+TEST(KimiK3, PadsWithBytesOfZero) {
+  const auto family = Make(Spec());
+  const test::Picture picture(13, 29);
+  const auto plan = family->PlanItem(13, 29);
+  ASSERT_EQ(plan->feature_shape, (Ids{2 * 4, 3, 14, 14}));
+  auto feature = Tensor::Allocate(DType::kU8, plan->feature_shape);
+  ASSERT_TRUE(family->ProcessItem(picture.view(), *plan, feature->view()).ok());
+  const auto values = feature->As<uint8_t>();
+  for (size_t i = 0; i < values.size(); ++i) {
+    const size_t patch = i / (3 * 14 * 14), channel = i / (14 * 14) % 3;
+    const size_t y = patch / 4 * 14 + i / 14 % 14, x = patch % 4 * 14 + i % 14;
+    const bool inside = y < 13 && x < 29;
+    ASSERT_EQ(values[i], inside ? picture.view().row(static_cast<int>(y))[3 * x + channel] : 0)
+        << y << ", " << x;
+  }
+}
+
+TEST(KimiK3, Refusals) {
+  EXPECT_EQ(Make(Spec())->PlanItem(5, 0).error().message, "empty image");
+  nlohmann::json spec = Spec();
+  spec["in_patch_limit"] = spec["patch_limit_on_one_side"] = int64_t{1} << 31;
+  EXPECT_EQ(Make(spec)->PlanItem(1 << 15, 1 << 15).error().message,
+            "resize: 32768x32768 stays over 268435456 pixels");
+  EXPECT_FALSE(Make(spec)->PlanItem(INT32_MAX, INT32_MAX).ok());
+  spec["image_std"] = {1, 0, 1};
+  EXPECT_EQ(FamilyFromSpec(spec.dump()).error().message,
+            "kimi_k3 spec: image_std: expected numbers other than 0");
+}
+
+}  // namespace
+}  // namespace mmcpp

@@ -1,0 +1,202 @@
+import math
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import mmcpp
+from mmcpp import kimi_k3
+from samples import encode, noise
+
+torch = pytest.importorskip("torch")
+
+CLIP_MEAN, CLIP_STD = (0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711)
+CHESS = ("chessboard", 16, True, 255, 200)
+BACKGROUNDS = [
+    None,
+    ("white", 16, True, 255, 200),
+    ("black", 16, True, 255, 200),
+    ("gray", 16, True, 255, 200),
+    CHESS,
+    ("chessboard", 8, False, 255, 180),
+    ("chessboard", 5, True, 10, 250),
+]
+
+
+def transparent(height, width, seed=0):
+    """Noise of which a third is clear, and a third opaque."""
+    picture = noise(height, width, 4, seed)
+    rng = np.random.default_rng(seed)
+    picture[rng.random((height, width)) < 0.33, 3] = 0
+    picture[rng.random((height, width)) < 0.33, 3] = 255
+    return picture
+
+
+def filled(picture, bg):
+    """What sglang's own code does with torch."""
+    x = torch.tensor(picture).permute(2, 0, 1).float()
+    if bg is None:
+        return picture[:, :, :3]
+    pattern, square, top_left, white, gray = bg
+    if pattern == "chessboard":
+        ys, xs = (torch.arange(n) // square for n in picture.shape[:2])
+        odd = (ys[:, None] + xs[None, :]) % 2 == (1 if top_left else 0)
+        below = torch.where(odd, float(gray), float(white))
+    else:
+        below = torch.full(picture.shape[:2], {"white": 255.0, "black": 0.0, "gray": 128.0}[pattern])
+    alpha = x[3] / 255.0
+    result = (alpha * x[:3] + (1.0 - alpha) * below).clamp(0, 255).floor()
+    return result.to(torch.uint8).permute(1, 2, 0).numpy()
+
+
+def patches(picture, pad_h, pad_w, side, mean, std):
+    """The checkpoint's processor: zeros on the right and below, then double by double."""
+    picture = np.pad(picture, ((0, pad_h), (0, pad_w), (0, 0)))
+    values = (picture / 255.0).astype(np.float32)
+    values = (values.astype(np.float64) - np.array(mean)).astype(np.float32)
+    values = (values.astype(np.float64) * (1 / np.array(std))).astype(np.float32)
+    rows, columns = picture.shape[0] // side, picture.shape[1] // side
+    return values.reshape(rows, side, columns, side, 3).transpose(0, 2, 4, 1, 3).reshape(-1, 3, side, side)
+
+
+@pytest.mark.parametrize("channels", [3, 4])
+def test_resize_equals_pillow(channels):
+    rng = np.random.default_rng(1)
+    for seed in range(60):
+        h, w, out_h, out_w = (int(n) for n in rng.integers(1, 90, 4))
+        picture = transparent(h, w, seed) if channels == 4 else noise(h, w, seed=seed)
+        expected = Image.fromarray(picture).resize((out_w, out_h), Image.Resampling.BICUBIC)
+        flat = kimi_k3.resize_bicubic(picture, out_w, out_h, pillow_generation=13)
+        np.testing.assert_array_equal(flat, np.asarray(expected).reshape(-1))
+
+
+@pytest.mark.parametrize("bg", BACKGROUNDS, ids=str)
+def test_backgrounds_equal_torch(bg):
+    every = np.zeros((256, 256, 4), np.uint8)  # each colour with each alpha
+    every[:, :, :3], every[:, :, 3] = np.arange(256)[:, None, None], np.arange(256)
+    for picture in (every, transparent(37, 53)):
+        np.testing.assert_array_equal(kimi_k3.fill_transparent_bg(picture, bg), filled(picture, bg).reshape(-1))
+
+
+@pytest.mark.parametrize("bg", BACKGROUNDS, ids=str)
+@pytest.mark.parametrize("channels", [3, 4])
+def test_preprocess_equals_pillow_torch_and_numpy(channels, bg):
+    for h, w, new_h, new_w, pad_h, pad_w, side in (
+        (30, 50, 25, 41, 3, 1, 14),
+        (28, 28, 28, 28, 0, 0, 14),
+        (9, 70, 18, 33, 0, 3, 6),
+    ):
+        picture = transparent(h, w) if channels == 4 else noise(h, w)
+        resized = np.asarray(Image.fromarray(picture).resize((new_w, new_h), Image.Resampling.BICUBIC))
+        rgb = filled(resized, bg) if channels == 4 else resized
+        features, grid = kimi_k3.preprocess(
+            picture, new_w, new_h, pad_w, pad_h, side, CLIP_MEAN, CLIP_STD, bg, pillow_generation=13
+        )
+        assert grid == (1, (new_h + pad_h) // side, (new_w + pad_w) // side)
+        expected = patches(rgb, pad_h, pad_w, side, CLIP_MEAN, CLIP_STD)
+        assert features.dtype == np.float32
+        np.testing.assert_array_equal(features, expected.reshape(-1))
+
+
+RGB, RGBA, HALF = noise(4, 6), noise(4, 6, 4), (0.5, 0.5, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: kimi_k3.resize_bicubic(RGB, 0, 3), ValueError, "output size must be positive"),
+        (lambda: kimi_k3.resize_bicubic(noise(4, 6, 2), 3, 3), ValueError, "expected 3 or 4 channels, got 2"),
+        (lambda: kimi_k3.resize_bicubic(RGBA[:, ::2], 3, 3), ValueError, "array must be C-contiguous"),
+        (lambda: kimi_k3.resize_bicubic(RGBA[0], 3, 3), TypeError, "'ndarray' object is not an instance of 'ndarray'"),
+        (lambda: kimi_k3.resize_bicubic(RGB, -3, 3), OverflowError, "can't convert negative int to unsigned"),
+        (lambda: kimi_k3.fill_transparent_bg(RGB), ValueError, "expected HWC RGBA array with 4 channels, got 3"),
+        (
+            lambda: kimi_k3.fill_transparent_bg(RGBA, ("chessboard", 0, True, 255, 200)),
+            ValueError,
+            "chessboard square size must be > 0",
+        ),
+        (
+            lambda: kimi_k3.fill_transparent_bg(RGBA, ("red", 1, True, 255, 200)),
+            ValueError,
+            'invalid background pattern "red"',
+        ),
+        (
+            lambda: kimi_k3.fill_transparent_bg(RGBA, ["white"]),
+            TypeError,
+            "'list' object is not an instance of 'tuple'",
+        ),
+        (
+            lambda: kimi_k3.preprocess(RGB, 0, 4, 0, 0, 2, HALF, HALF),
+            ValueError,
+            "resized dims and patch size must be positive",
+        ),
+        (
+            lambda: kimi_k3.preprocess(RGB, 6, 4, 0, 0, 0, HALF, HALF),
+            ValueError,
+            "resized dims and patch size must be positive",
+        ),
+        (
+            lambda: kimi_k3.preprocess(RGB, 6, 4, 1, 0, 2, HALF, HALF),
+            ValueError,
+            "padded dims 4x7 not divisible by patch size 2",
+        ),
+        (
+            lambda: kimi_k3.preprocess(RGB, 6, 4, 0, 0, 2, (0.5, 0.5), HALF),
+            ValueError,
+            "expected tuple of length 3, but got tuple of length 2",
+        ),
+        (lambda: kimi_k3.preprocess(RGB, 6, 4, 0, 0, 2, [0.5] * 3, HALF), TypeError, None),
+        (lambda: kimi_k3.preprocess(RGB, 6, 4, 0, 0, 2, (0.5, math.nan, 0.5), HALF), ValueError, None),
+        (lambda: kimi_k3.preprocess(RGB, 6, 4, 0, 0, 2, HALF, (0.5, math.inf, 0.5)), ValueError, None),
+        (lambda: kimi_k3.preprocess(RGB, 2**20, 2**20, 0, 0, 2, HALF, HALF), mmcpp.LimitError, None),
+    ],
+)
+def test_refusals(call, error, message):
+    with pytest.raises(error) as caught:
+        call()
+    assert message in (None, str(caught.value))
+
+
+SPEC = {
+    "family": "kimi_k3",
+    "image_token_id": 5,
+    "patch_size": 14,
+    "merge_kernel_size": 2,
+    "in_patch_limit": 200,
+    "patch_limit_on_one_side": 30,
+    "image_mean": HALF,
+    "image_std": HALF,
+}
+
+
+def planned(height, width):
+    """(height, width) of the picture and the padding, as sglang 0.5.23's navit_resize_config has them."""
+    patches = max(1.0, width // 14) * max(1.0, height // 14)
+    scale = min(1.0, math.sqrt(200 / patches), 30 * 14 / width, 30 * 14 / height)
+    new_w, new_h = (min(max(1, int(side * scale)), 30 * 14) for side in (width, height))
+    return new_h, new_w, (28 - new_h % 28) % 28, (28 - new_w % 28) % 28
+
+
+@pytest.mark.parametrize("size", [(1, 1), (14, 14), (28, 56), (100, 77), (300, 500), (900, 3), (3, 900), (641, 640)])
+def test_the_image_processor_equals_pillow_and_numpy(size):
+    image = noise(*size)
+    new_h, new_w, pad_h, pad_w = planned(*size)
+    resized = Image.fromarray(image).resize((new_w, new_h), Image.Resampling.BICUBIC)
+    expected = patches(np.asarray(resized), pad_h, pad_w, 14, HALF, HALF)
+    result = mmcpp.ImageProcessor.from_spec(SPEC)([encode(image)])
+    np.testing.assert_array_equal(np.asarray(result["pixel_values"]), expected)
+    rows, columns = (new_h + pad_h) // 14, (new_w + pad_w) // 14
+    np.testing.assert_array_equal(np.asarray(result["grid_thws"]), [[1, rows, columns]])
+    tokens = rows // 2 * (columns // 2)
+    pipeline = mmcpp.Pipeline.from_spec(SPEC)
+    assert pipeline.count_tokens(*size) == tokens
+    response = pipeline.process(input_ids=[1, 5, 2], images=[encode(image)])
+    assert list(response.input_ids) == [1, *[5] * tokens, 2]
+
+
+def test_many_plans_from_sizes_alone():
+    pipeline, rng = mmcpp.Pipeline.from_spec(SPEC), np.random.default_rng(0)
+    for h, w in rng.integers(1, 3000, (1000, 2)):
+        new_h, new_w, pad_h, pad_w = planned(int(h), int(w))
+        plan = pipeline.plan(int(h), int(w))
+        assert (plan.resized_height, plan.resized_width) == (new_h + pad_h, new_w + pad_w), (h, w)
