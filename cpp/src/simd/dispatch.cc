@@ -23,7 +23,10 @@ TableList Detect() {
 #if MMCPP_SIMD && defined(__x86_64__)
   // These ask the operating system about the registers too.
   __builtin_cpu_init();
-  if (__builtin_cpu_supports("avx2")) list.Add(&kAvx2Kernels);
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+      __builtin_cpu_supports("bmi2")) {
+    list.Add(&kAvx2Kernels);
+  }
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
       __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vnni")) {

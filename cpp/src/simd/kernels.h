@@ -54,6 +54,10 @@ struct ByteTable {
   uint8_t plane[4][256];  // plane[k][b] is byte k of value[b], for look-up by permutation
 };
 
+// kernels_jpeg.h has these.
+struct JpegQuantisers;
+struct JpegScan;
+
 struct Kernels {
   const char* name;
 
@@ -94,6 +98,28 @@ struct Kernels {
   /// byte is (color * alpha + background * (255 - alpha)) / 255, rounded. rgb may be rgba.
   void (*blend_rgba8)(const uint8_t* rgba, size_t n, const uint8_t* background, uint8_t* rgb);
   void (*drop_rgba8)(const uint8_t* rgba, size_t n, uint8_t* rgb);
+
+  /// Decodes the coefficients of the MCUs [first, end) of those that the scan has room for; how
+  /// many before `next` went above `safe_end`, or -1: the data are damaged or no picture's.
+  int32_t (*jpeg_decode_mcus)(struct JpegScan* scan, uint32_t first, uint32_t end);
+
+  /// Samples of `blocks` blocks that lie side by side, and their coefficients zeroed. last[i] is
+  /// the zigzag position of the last coefficient of block i. Rows get blocks * 8 samples and up to
+  /// 8 more; coefficients of as many blocks must be there. Not 0: a value is so large that
+  /// implementations part, and the samples are of no account. The scan limits
+  /// |coefficient * quantiser| to kJpegMaxCoefficient.
+  int (*jpeg_idct)(int16_t* coefficients, const uint8_t* last,
+                   const struct JpegQuantisers* quantisers, size_t blocks, uint8_t* dst,
+                   size_t stride);
+
+  /// n pixels of YCbCr to RGB8: chroma as wide as luma; half as wide, n / 2 samples rounded up;
+  /// half as high too, [0] being the nearer row and [1] the farther. Narrow chroma has a copy of
+  /// its first sample before it and of its last behind it; 64 samples behind all those may be read.
+  void (*jpeg_rgb)(const uint8_t* y, const uint8_t* cb, const uint8_t* cr, size_t n, uint8_t* rgb);
+  void (*jpeg_rgb_h2v1)(const uint8_t* y, const uint8_t* cb, const uint8_t* cr, size_t n,
+                        uint8_t* rgb);
+  void (*jpeg_rgb_h2v2)(const uint8_t* y, const uint8_t* const* cb, const uint8_t* const* cr,
+                        size_t n, uint8_t* rgb);
 };
 
 /// Rows that the horizontal kernel is best given at once.

@@ -12,6 +12,7 @@
 
 #include "simd/kernels.h"
 #include "simd/kernels_alpha.h"
+#include "simd/kernels_jpeg.h"
 #include "simd/kernels_png.h"
 
 MMCPP_TARGET_BEGIN("avx2")
@@ -501,6 +502,11 @@ const Kernels kAvx2Kernels = {
     PngUnfilterAvx2,
     BlendRgba8Avx2,
     DropRgba8Avx2,
+    JpegDecodeMcusAvx2,
+    JpegIdctAvx2,
+    JpegRgbAvx2,
+    JpegRgbH2v1Avx2,
+    JpegRgbH2v2Avx2,
 };
 }  // namespace mmcpp::simd
 #endif

@@ -11,6 +11,7 @@
 
 #include "simd/kernels.h"
 #include "simd/kernels_alpha.h"
+#include "simd/kernels_jpeg.h"
 #include "simd/kernels_png.h"
 
 MMCPP_TARGET_BEGIN("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vnni")
@@ -507,6 +508,11 @@ const Kernels kAvx512Kernels = {
     PngUnfilterAvx2,
     BlendRgba8Avx2,
     DropRgba8Avx2,
+    JpegDecodeMcusAvx2,
+    JpegIdctAvx2,
+    JpegRgbAvx2,
+    JpegRgbH2v1Avx2,
+    JpegRgbH2v2Avx2,
 };
 }  // namespace mmcpp::simd
 #endif

@@ -11,6 +11,7 @@
 
 #include "simd/kernels.h"
 #include "simd/kernels_alpha.h"
+#include "simd/kernels_jpeg.h"
 #include "simd/kernels_png.h"
 
 namespace mmcpp::simd {
@@ -354,6 +355,11 @@ const Kernels kNeonKernels = {
     PngUnfilterScalar,
     BlendRgba8Neon,
     DropRgba8Neon,
+    JpegDecodeMcusScalar,
+    JpegIdctScalar,
+    JpegRgbScalar,
+    JpegRgbH2v1Scalar,
+    JpegRgbH2v2Scalar,
 };
 
 }  // namespace mmcpp::simd

@@ -5,6 +5,7 @@
 
 #include "simd/kernels.h"
 #include "simd/kernels_alpha.h"
+#include "simd/kernels_jpeg.h"
 #include "simd/kernels_png.h"
 
 namespace mmcpp::simd {
@@ -85,9 +86,24 @@ void MapTo16(const ByteTable* table, const uint8_t* src, size_t n, size_t copies
 }  // namespace
 
 const Kernels kScalarKernels = {
-    "scalar",           nullptr,   nullptr, nullptr, nullptr,           ResampleHorizontalRgb8,
-    ResampleVerticalU8, SplitRgb8, MapTo32, MapTo16, PngUnfilterScalar, BlendRgba8Scalar,
+    "scalar",
+    nullptr,
+    nullptr,
+    nullptr,
+    nullptr,
+    ResampleHorizontalRgb8,
+    ResampleVerticalU8,
+    SplitRgb8,
+    MapTo32,
+    MapTo16,
+    PngUnfilterScalar,
+    BlendRgba8Scalar,
     DropRgba8Scalar,
+    JpegDecodeMcusScalar,
+    JpegIdctScalar,
+    JpegRgbScalar,
+    JpegRgbH2v1Scalar,
+    JpegRgbH2v2Scalar,
 };
 
 }  // namespace mmcpp::simd

@@ -1,0 +1,15 @@
+// JPEGs of any kind, decoded by libjpeg-turbo.
+#pragma once
+
+#include <memory>
+
+#include "codec/jpeg_header.h"
+#include "mmcpp/image.h"
+
+namespace mmcpp::codec {
+
+/// The rows of a picture whose header was read; the errors are those of Pillow 13. `encoded` must
+/// outlive them.
+Result<std::unique_ptr<RowSource>> OpenTurboJpeg(Bytes encoded, const JpegHeader& header);
+
+}  // namespace mmcpp::codec
