@@ -33,24 +33,24 @@ int Extend(uint32_t raw, uint32_t bits) {
   return static_cast<int>(raw) - (bits > 0 && raw >> (bits - 1) == 0 ? (1 << bits) - 1 : 0);
 }
 
-/// What the bits of an AC table's index begin with.
-struct Symbol {
-  uint8_t step;   // 0: a code that is longer or not there
-  uint8_t bits;   // code and value
-  uint8_t size;   // of the value
-  bool complete;  // the value is in the index too
-  int16_t value;
-};
+/// The entry of one symbol, as JpegAcTable says.
+uint64_t Entry(uint32_t step, uint32_t bits, int value) {
+  const uint64_t twice = uint64_t{static_cast<uint16_t>(value)} * 0x0001'0001;
+  return bits | step << 8 | step << 16 | uint64_t{bits} << 24 | twice << 32;
+}
+uint64_t EntryWithoutValue(uint32_t step, uint32_t bits, uint32_t size) {
+  return step << 16 | uint64_t{bits} << 24 | uint64_t{size} << 32;
+}
 
-uint64_t Entry(const Symbol& symbol, const Symbol& next, bool both) {
-  if (symbol.step == 0) return 0;
-  uint64_t entry = uint64_t{symbol.step} << 16 | uint64_t{symbol.bits} << 24;
-  if (!symbol.complete) return entry | uint64_t{symbol.size} << 32;
-  const auto value = static_cast<uint16_t>(symbol.value);
-  const auto last = static_cast<uint16_t>(both ? next.value : symbol.value);
-  const uint32_t bits = symbol.bits + (both ? next.bits : 0U);
-  const uint32_t step = symbol.step + (both ? next.step : 0U);
-  return entry | bits | uint64_t{step} << 8 | uint64_t{value} << 32 | uint64_t{last} << 48;
+/// The entry of a symbol and the one behind it, if both are whole and leave room for each other.
+uint64_t Joined(uint64_t entry, uint64_t next) {
+  constexpr uint64_t kFirst = 0x0000'ffff'ffff'0000, kLastValue = 0xffff'0000'0000'0000;
+  const uint64_t both = (entry & kFirst) | (next & kLastValue) |
+                        ((entry & 0xffff) + (next & 0xffff));  // steps and bits: neither carries
+  const bool join = (entry & 255) != 0 && (next & 255) != 0 &&
+                    (entry & 255) + (next & 255) <= simd::kJpegAcBits &&
+                    (entry >> 8 & 255) < simd::kJpegEndOfBlock;
+  return join ? both : entry;
 }
 
 }  // namespace
@@ -70,29 +70,28 @@ bool BuildDcTable(const JpegHuffmanSpec& spec, simd::JpegDcTable* table) {
 bool BuildAcTable(const JpegHuffmanSpec& spec, int max_quantiser, simd::JpegAcTable* table) {
   constexpr uint32_t kBits = simd::kJpegAcBits;
   const int max_value = simd::kJpegMaxCoefficient / std::max(max_quantiser, 1);
-  Symbol first[simd::kJpegAcEntries] = {};
+  uint64_t first[simd::kJpegAcEntries] = {};
   const bool good = Codes(spec, &table->codes, [&](uint32_t code, uint32_t bits, uint8_t symbol) {
-    const uint8_t size = symbol & 15, run = symbol >> 4;
+    const uint32_t size = symbol & 15, run = symbol >> 4;
     if (size > 10 || (size == 0 && run != 0 && run != 15)) return false;
     if (bits > kBits) return true;
-    const uint8_t step = symbol == 0 ? uint8_t{simd::kJpegEndOfBlock} : uint8_t(run + 1);
-    for (uint32_t i = code << (kBits - bits); i < (code + 1) << (kBits - bits); ++i) {
-      Symbol* to = &first[i];
-      *to = {step, static_cast<uint8_t>(bits + size), size, bits + size <= kBits, 0};
-      if (!to->complete) continue;
-      const uint32_t raw = (i >> (kBits - bits - size)) & ((1U << size) - 1);
-      to->value = static_cast<int16_t>(Extend(raw, size));
-      to->complete = std::abs(to->value) <= max_value;
+    const uint32_t step = symbol == 0 ? uint32_t{simd::kJpegEndOfBlock} : run + 1;
+    const uint32_t free = kBits - bits;
+    std::fill_n(first + (code << free), size_t{1} << free,
+                EntryWithoutValue(step, bits + size, size));
+    if (size > free) return true;
+    for (uint32_t raw = 0; raw < 1U << size; ++raw) {
+      const int value = Extend(raw, size);
+      if (std::abs(value) > max_value) continue;
+      std::fill_n(first + (code << free) + (raw << (free - size)), size_t{1} << (free - size),
+                  Entry(step, bits + size, value));
     }
     return true;
   });
   if (!good) return false;
   for (uint32_t i = 0; i < simd::kJpegAcEntries; ++i) {
-    const Symbol& symbol = first[i];
-    const Symbol& next = first[(i << symbol.bits) % simd::kJpegAcEntries];
-    const bool both = symbol.complete && symbol.step < simd::kJpegEndOfBlock && next.complete &&
-                      symbol.bits + next.bits <= kBits;
-    table->entries[i] = Entry(symbol, next, both);
+    const uint64_t next = first[(i << (first[i] & 255)) % simd::kJpegAcEntries];
+    table->entries[i] = Joined(first[i], next);
   }
   return true;
 }

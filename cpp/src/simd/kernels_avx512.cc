@@ -509,10 +509,10 @@ const Kernels kAvx512Kernels = {
     BlendRgba8Avx2,
     DropRgba8Avx2,
     JpegDecodeMcusAvx2,
-    JpegIdctAvx2,
-    JpegRgbAvx2,
-    JpegRgbH2v1Avx2,
-    JpegRgbH2v2Avx2,
+    JpegIdctAvx512,
+    JpegRgbAvx512,
+    JpegRgbH2v1Avx512,
+    JpegRgbH2v2Avx512,
 };
 }  // namespace mmcpp::simd
 #endif
