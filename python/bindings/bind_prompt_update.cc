@@ -108,7 +108,14 @@ std::shared_ptr<Updates> ToUpdates(const py::list& modalities) {
     const auto parts = entry.cast<py::tuple>();
     ModalityUpdates& modality = updates->modalities.emplace_back();
     modality.modality = parts[0].cast<std::string>();
+    modality.items.reserve(py::len(parts[1]));
+    const PyObject* last = nullptr;
     for (const auto& alternatives : parts[1]) {
+      if (alternatives.ptr() == last) {  // items may share all of their alternatives
+        modality.items.push_back(modality.items.back());
+        continue;
+      }
+      last = alternatives.ptr();
       auto& item = modality.items.emplace_back();
       for (const auto& update : alternatives) item.push_back(ToUpdate(update.cast<py::tuple>()));
     }
@@ -119,13 +126,17 @@ std::shared_ptr<Updates> ToUpdates(const py::list& modalities) {
   return updates;
 }
 
-py::list ToList(const std::vector<Placement>& placements) {
-  py::list result(placements.size());
-  for (size_t i = 0; i < placements.size(); ++i) {
+/// int64 [5, n]: modalities, items, alternatives, starts, lengths. One array rather than n tuples,
+/// each of which Python's garbage collector would have to look at.
+py::array ToColumns(const std::vector<Placement>& placements) {
+  const size_t count = placements.size();
+  std::vector<int64_t> columns(5 * count);
+  for (size_t i = 0; i < count; ++i) {
     const Placement& p = placements[i];
-    result[i] = py::make_tuple(p.modality, p.item, p.alternative, p.start, p.length);
+    const size_t values[] = {p.modality, p.item, p.alternative, p.start, p.length};
+    for (size_t c = 0; c < 5; ++c) columns[c * count + i] = static_cast<int64_t>(values[c]);
   }
-  return result;
+  return ToArray(std::move(columns)).reshape({py::ssize_t{5}, static_cast<py::ssize_t>(count)});
 }
 
 py::list ToList(const std::vector<SurplusPlaceholder>& surplus) {
@@ -188,13 +199,13 @@ void BindPlan(py::module_& m) {
         UpdatedPrompt result = CallNoGil(
             [&] { return ApplyPlan(symbols.view(), updates.modalities, plan, max_tokens); });
         const bool text = PyUnicode_Check(prompt.ptr()) != 0;
-        const py::list placements = ToList(result.placements);
+        const py::array placements = ToColumns(result.placements);
         return py::make_tuple(text ? py::object(ToText(result.tokens))
                                    : py::object(ToArray(std::move(result.tokens))),
                               placements);
       },
       py::arg("prompt"), py::arg("updates"), py::arg("plan"), py::arg("max_tokens"),
-      "(int64 [n] or str, [(modality, item, alternative, start, length)]).");
+      "(int64 [n] or str, int64 [5, items]: modality, item, alternative, start, length).");
 }
 
 py::dict Detect(const py::object& prompt, const Updates& updates) {
@@ -210,7 +221,7 @@ py::dict Detect(const py::object& prompt, const Updates& updates) {
   result["state"] = UpdateStateName(detection.state);
   result["ambiguous"] = detection.ambiguous;
   result["reason"] = detection.reason;
-  result["found"] = ToList(detection.found);
+  result["found"] = ToColumns(detection.found);
   result["missing"] = missing;
   result["surplus"] = ToList(detection.surplus);
   return result;
@@ -236,10 +247,11 @@ void BindPromptUpdate(py::module_& m) {
       "find_placeholders",
       [](const py::object& prompt, const Updates& updates) {
         const Symbols symbols(prompt);
-        return ToList(
+        return ToColumns(
             CallNoGil([&] { return FindPlaceholders(symbols.view(), updates.modalities); }));
       },
-      py::arg("prompt"), py::arg("updates"), "[(modality, item, alternative, start, length)].");
+      py::arg("prompt"), py::arg("updates"),
+      "int64 [5, n]: modality, item, alternative, start, length.");
   m.def("detect_updates", &Detect, py::arg("prompt"), py::arg("updates"),
         "The fields of Detection.");
   m.def(

@@ -13,7 +13,7 @@ import numpy.typing as npt
 __all__ = ["PlaceholderRange", "overlapping", "sort_by_offset", "truncate_prompt"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, slots=True)
 class PlaceholderRange:
     """Tokens ``[offset, offset + length)`` of a prompt that stand for one item."""
 

@@ -342,12 +342,13 @@ def _surplus(core: Sequence[tuple[int, int, int]], updates: BoundUpdates) -> lis
 
 
 def _ranges(
-    placements: Sequence[tuple[int, int, int, int, int]], updates: BoundUpdates, *, with_masks: bool
+    placements: npt.NDArray[np.int64], updates: BoundUpdates, *, with_masks: bool
 ) -> dict[str, dict[int, PlaceholderRange]]:
+    """From the core's int64 [5, n]: modality, item, alternative, start, length."""
     names = updates.modalities
     masks = updates.masks if with_masks else None
     ranges: dict[str, dict[int, PlaceholderRange]] = {}
-    for m, item, alternative, start, length in placements:
+    for m, item, alternative, start, length in zip(*placements.tolist(), strict=True):
         mask = None if masks is None else masks[m][item][alternative]
         ranges.setdefault(names[m], {})[item] = PlaceholderRange(start, length, mask)
     return ranges

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -186,10 +187,14 @@ class BoundUpdates:
                 made[id(content)] = _mask(content, self.tokenizer)
             return made[id(content)]
 
-        return [
-            [[once(update.content) for update in alternatives] for alternatives in items]
-            for items in self.items.values()
-        ]
+        rows: dict[int, list[npt.NDArray[np.bool_] | None]] = {}  # and all of their alternatives
+
+        def row(alternatives: Sequence[BoundUpdate]) -> list[npt.NDArray[np.bool_] | None]:
+            if id(alternatives) not in rows:
+                rows[id(alternatives)] = [once(update.content) for update in alternatives]
+            return rows[id(alternatives)]
+
+        return [[row(alternatives) for alternatives in items] for items in self.items.values()]
 
     @cached_property
     def tokens(self) -> _mmcpp.PromptUpdates:
@@ -227,19 +232,22 @@ class BoundUpdates:
                 made[id(value)] = convert(value)
             return made[id(value)]
 
+        rows: dict[int, list[object]] = {}  # items may share all of their alternatives
+
+        def row(alternatives: Sequence[BoundUpdate], own: Sequence[npt.NDArray[np.bool_] | None]) -> list[object]:
+            if id(alternatives) not in rows:
+                rows[id(alternatives)] = [
+                    _parts(update, once, mask) for update, mask in zip(alternatives, own, strict=True)
+                ]
+            return rows[id(alternatives)]
+
         modalities = []
         for m, (modality, items) in enumerate(self.items.items()):
-            bound = []
-            for i, alternatives in enumerate(items):
-                item = []
-                for a, update in enumerate(alternatives):
-                    place: str | None = None
-                    target = update.target
-                    if isinstance(target, Place):
-                        place, target = target.at, target.of if target.of is not None else ()
-                    mask = masks[m][i][a] if masks is not None else None
-                    item.append((update.mode, place, once(target), once(update.content.full), mask))
-                bound.append(item)
+            nothing = itertools.repeat(None) if masks is None else masks[m]
+            bound = [
+                row(alternatives, [None] * len(alternatives) if own is None else own)
+                for alternatives, own in zip(items, nothing, strict=False)
+            ]
             extra = [once(value) for value in self.placeholders.get(modality, ())]
             modalities.append((modality, bound, extra))
         return _mmcpp.PromptUpdates(modalities)
@@ -274,10 +282,7 @@ def bind_updates(
             raise ValueError(f"prompt: {count} {modality} items")
         if count > 0 and modality not in rules:
             raise ValueError(f"prompt: {count} {modality} item(s) but no update for that modality")
-    items = {
-        modality: [[rule.bind(item) for rule in alternatives] for item in range(counts.get(modality, 0))]
-        for modality, alternatives in rules.items()
-    }
+    items = {modality: _bind_all(alternatives, counts.get(modality, 0)) for modality, alternatives in rules.items()}
     placeholders = {
         modality: [
             rule.target
@@ -287,6 +292,28 @@ def bind_updates(
         for modality, alternatives in rules.items()
     }
     return BoundUpdates(items, placeholders, tokenizer)
+
+
+def _bind_all(alternatives: Sequence[PromptUpdate], count: int) -> list[list[BoundUpdate]]:
+    """Bind each item's alternatives; what is the same for all items is made once."""
+    same = [None if callable(rule.target) or callable(rule.content) else rule.bind(0) for rule in alternatives]
+    if all(bound is not None for bound in same):
+        return [[bound for bound in same if bound is not None]] * count
+    return [
+        [rule.bind(item) if bound is None else bound for rule, bound in zip(alternatives, same, strict=True)]
+        for item in range(count)
+    ]
+
+
+def _parts(
+    update: BoundUpdate, convert: Callable[[Seq], Seq], mask: npt.NDArray[np.bool_] | None
+) -> tuple[object, ...]:
+    """Give an update as the core takes it."""
+    place: str | None = None
+    target = update.target
+    if isinstance(target, Place):
+        place, target = target.at, target.of if target.of is not None else ()
+    return (update.mode, place, convert(target), convert(update.content.full), mask)
 
 
 def _encode(text: str, tokenizer: Tokenizer | None) -> list[int]:
