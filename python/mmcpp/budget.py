@@ -6,12 +6,21 @@ items an encoder computes and keeps at once.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from mmcpp.errors import LimitError
 
-__all__ = ["UNLIMITED", "EncoderBudget", "allowed_items", "check_counts", "dummy_length", "encoder_budget"]
+__all__ = [
+    "UNLIMITED",
+    "EncoderBudget",
+    "allowed_items",
+    "check_counts",
+    "dummy_length",
+    "encoder_budget",
+    "largest_picture",
+]
 
 UNLIMITED = 999
 """Items of a modality that a request may have where nothing is said."""
@@ -58,6 +67,26 @@ def check_counts(
 def dummy_length(max_model_len: int, max_num_batched_tokens: int, *, chunked_prefill: bool) -> int:
     """Give the tokens of the prompt that an engine measures its memory with."""
     return min(max_model_len, max_num_batched_tokens) if chunked_prefill else max_model_len
+
+
+def largest_picture(max_pixels: int, unit: int) -> tuple[int, int]:
+    """Give height and width of a Qwen-VL picture with the most tokens, to measure memory with.
+
+    Its sides are multiples of ``unit`` whose product is the largest within ``max_pixels`` that a pair with
+    an aspect ratio of at most 200 has, and of these the nearest to a square.
+
+    Args:
+        max_pixels: the upper bound of the picture's size.
+        unit: the patch size times the merge size.
+
+    Raises:
+        ValueError: not even one unit fits.
+    """
+    for cells in range(max_pixels // unit**2, 0, -1):
+        rows = next(rows for rows in range(math.isqrt(cells), 0, -1) if cells % rows == 0)
+        if cells // rows <= 200 * rows:
+            return rows * unit, cells // rows * unit
+    raise ValueError(f"budget: no picture of {unit}x{unit} within {max_pixels} pixels")
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ __all__ = [
     "for_modality",
     "leave_normalisation_out",
     "merge_options",
+    "pixel_bounds",
     "resolve_options",
 ]
 
@@ -119,6 +120,23 @@ def complete_pixel_bounds(options: Options) -> dict[str, Any]:
         if isinstance(options.get(scope), Mapping):
             result[scope] = _complete(options[scope])
     return result
+
+
+def pixel_bounds(options: Options, default: Mapping[str, int] | None = None) -> dict[str, int]:
+    """Give the bounds of Qwen-VL pictures that options come to, in pixels.
+
+    Args:
+        options: flat; ``min_pixels`` and ``max_pixels`` win over ``size``. None stands for no option.
+        default: the checkpoint's ``size``.
+
+    Returns:
+        ``shortest_edge`` and ``longest_edge``, as far as they are known.
+    """
+    bounds = dict(default or {}) | {
+        edge: side for edge, side in (options.get("size") or {}).items() if side is not None
+    }
+    given = {edge: options.get(name) for name, edge in _PIXEL_BOUNDS.items()}
+    return bounds | {edge: pixels for edge, pixels in given.items() if pixels is not None}
 
 
 def _complete(options: Options) -> dict[str, Any]:

@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
-from mmcpp.budget import allowed_items, check_counts, dummy_length, encoder_budget
+from mmcpp import ImageProcessor
+from mmcpp.budget import allowed_items, check_counts, dummy_length, encoder_budget, largest_picture
 from mmcpp.errors import LimitError
+from mmcpp.spec import preset_spec
 
 CASES = json.loads((Path(__file__).parents[1] / "golden/vllm_processing_cases.json").read_text())
 
@@ -78,3 +80,33 @@ def test_prompts_of_a_step_are_counted_where_they_are_whole() -> None:
     }
     assert encoder_budget(**limits, chunked_prefill=False).items_per_batch == {"image": 4}
     assert encoder_budget(**limits, chunked_prefill=True).items_per_batch == {"image": 20}
+
+
+@pytest.mark.parametrize(
+    ("max_pixels", "unit", "width", "height", "tokens"),
+    [
+        (12845056, 28, 3584, 3584, 16384),
+        (1003520, 28, 1120, 896, 1280),
+        (1005872, 28, 1708, 588, 1281),
+        (16777216, 32, 4096, 4096, 16384),
+        (262144, 28, 4676, 56, 334),
+        (784, 28, 28, 28, 1),
+        (201488, 28, 448, 448, 256),
+    ],
+)
+def test_the_picture_of_the_most_tokens(max_pixels: int, unit: int, width: int, height: int, tokens: int) -> None:
+    assert largest_picture(max_pixels, unit) == (height, width)
+    assert height * width // unit**2 == tokens
+    with pytest.raises(ValueError, match="no picture of 28x28 within 783 pixels"):
+        largest_picture(783, 28)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "tokens", "shape"),
+    [({}, 1426, (5704, 1176)), ({"min_pixels": 64**2, "max_pixels": 512**2}, 330, (1320, 1176))],
+)
+def test_a_request_s_bounds_decide_what_a_picture_costs(
+    bounds: dict[str, int], tokens: int, shape: tuple[int, int]
+) -> None:
+    plan = ImageProcessor.from_spec(preset_spec("qwen2_vl") | bounds).plan(876, 1300)
+    assert (plan.tokens, plan.feature_shape) == (tokens, shape)

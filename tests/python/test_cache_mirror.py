@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from mmcpp.cache import CacheMissError
-from mmcpp.cache_mirror import ReceiverCache, SenderCache
+from mmcpp.cache_mirror import Message, Part, ReceiverCache, SenderCache
 
 CASES = json.loads((Path(__file__).parents[1] / "golden/vllm_identity_cases.json").read_text())
 
@@ -111,3 +111,59 @@ def test_the_receiver_never_holds_more_whatever_is_lost_or_restarted() -> None:
             break
         assert receiver.keys() <= set(sender.keys_by_age()), "never more than the sender thinks"
         assert sender.bytes <= 30
+
+
+def whole(key: str, data: str | None, number: int = 1) -> Message[str]:
+    parts = [Part(key, sent=data is not None, data=data, stored=data is not None)]
+    return Message("sender", number, parts)
+
+
+def test_a_miss_is_answered_by_sending_again_as_in_vllm() -> None:
+    sender: SenderCache[str] = SenderCache(100)
+    receiver: ReceiverCache[str] = ReceiverCache()
+    with pytest.raises(CacheMissError) as raised:
+        receiver.receive(whole("image_A", None))
+    assert raised.value.keys == ["image_A"]
+    receiver = ReceiverCache()
+    assert sender.send([("image_A", 4, "item")]).parts[0].sent  # and lost
+    assert not sender.send([("image_A", 4, "item")]).parts[0].sent
+    sender.forget(["image_A"])
+    assert sender.missing(["image_A"]) == [0]
+    assert receiver.receive(sender.send([("image_A", 4, "item")])) == ["item"]
+    assert receiver.receive(sender.send([("image_A", 4, None)])) == ["item"]
+
+
+def test_what_is_sent_again_replaces_what_was_there() -> None:
+    receiver: ReceiverCache[str] = ReceiverCache()
+    assert receiver.receive(whole("k", "small", 1)) == ["small"]
+    assert receiver.receive(whole("k", "large", 2)) == ["large"]
+    assert receiver.receive(whole("k", None, 3)) == ["large"]
+
+
+def test_all_that_a_request_misses_is_named_and_all_that_it_brings_is_kept() -> None:
+    receiver: ReceiverCache[str] = ReceiverCache()
+    sent = [("A", True), ("B", False), ("C", True), ("D", False), ("E", False)]
+    parts = [Part(key, sent=here, data=key if here else None, stored=here) for key, here in sent]
+    with pytest.raises(CacheMissError) as raised:
+        receiver.receive(Message("sender", 1, parts))
+    assert raised.value.keys == ["B", "D", "E"]
+    assert receiver.keys() == {"A", "C"}
+
+
+def test_an_adapter_is_no_part_of_the_key() -> None:
+    """An item is stored under its own key; an adapter's name is put before it for the encoder's cache alone."""
+    sender: SenderCache[str] = SenderCache(100)
+    receiver: ReceiverCache[str] = ReceiverCache()
+    for adapter, sent in (("12345", True), ("67890", False)):
+        key = f"{adapter}:H".partition(":")[2]
+        message = sender.send([(key, 4, "item")])
+        assert message.parts[0].sent == sent
+        assert receiver.receive(message) == ["item"]
+    assert receiver.keys() == {"H"}
+
+
+def test_the_second_copy_in_a_request_is_not_sent() -> None:
+    sender: SenderCache[str] = SenderCache(100)
+    message = sender.send([("a", 4, "a"), ("a", 4, "a"), ("b", 4, "b")])
+    assert [part.sent for part in message.parts] == [True, False, True]
+    assert [part.sent for part in sender.send([("a", 4, "a")]).parts] == [False]

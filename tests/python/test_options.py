@@ -11,6 +11,7 @@ from mmcpp.options import (
     for_modality,
     leave_normalisation_out,
     merge_options,
+    pixel_bounds,
     resolve_options,
 )
 
@@ -79,3 +80,30 @@ def test_only_options_that_concern_a_modality_count_for_it() -> None:
     assert for_modality(options, "image") == {"fps": 2, "images_kwargs": {"a": 1}}
     assert for_modality(options, "video") == {"fps": 2, "videos_kwargs": {"b": 2}}
     assert for_modality(options, "vision_chunk") == options
+
+
+DEFAULT = {"shortest_edge": 32, "longest_edge": 1024}
+
+
+@pytest.mark.parametrize(
+    ("options", "default", "shortest", "longest"),
+    [
+        ({}, DEFAULT, 32, 1024),
+        ({"size": {"shortest_edge": 64}}, DEFAULT, 64, 1024),
+        (
+            {"size": {"shortest_edge": 64, "longest_edge": 2048}, "min_pixels": 128, "max_pixels": 4096},
+            DEFAULT,
+            128,
+            4096,
+        ),
+        ({"size": {"shortest_edge": 64}, "max_pixels": 4096}, None, 64, 4096),
+        (
+            {"size": {"shortest_edge": 64, "longest_edge": 2048}, "min_pixels": None, "max_pixels": 0},
+            DEFAULT,
+            64,
+            0,
+        ),
+    ],
+)
+def test_what_bounds_options_come_to(options: Any, default: Any, shortest: int, longest: int) -> None:
+    assert pixel_bounds(options, default) == {"shortest_edge": shortest, "longest_edge": longest}
