@@ -26,7 +26,7 @@ from mmcpp.options import for_modality, leave_normalisation_out, merge_options, 
 from mmcpp.parse import MediaItems, parse_media
 from mmcpp.pipeline import ImageProcessor
 from mmcpp.placeholder import PlaceholderRange
-from mmcpp.processing_hf import HfMedia, ProcessedItem, ProcessorRules, whole
+from mmcpp.processing_hf import HfMedia, ProcessedItem, ProcessorRules, from_tree, to_tree, whole
 from mmcpp.prompt import (
     BoundUpdate,
     BoundUpdates,
@@ -92,6 +92,8 @@ class _Request:
     """Modality and index."""
     items: list[Any] = field(default_factory=list)
     keys: list[str] = field(default_factory=list)
+    marks: list[str] = field(default_factory=list)
+    """What is seen of an item that a client names, so that the name is not used for another; else empty."""
     embedded: set[int] = field(default_factory=set)
     """Which are embeddings already."""
 
@@ -281,6 +283,7 @@ class MultiModalProcessor:
                 content = _content(item) if uuid is None else None
                 if parsed.metadata and parsed.metadata[i] is not None:
                     content = [content, parsed.metadata[i]]
+                request.marks.append("" if uuid is None else _mark(item))
                 request.keys.append(
                     scope.key(content, modality=modality) if uuid is None else scope.uuid_key(uuid, modality=modality)
                 )
@@ -290,7 +293,11 @@ class MultiModalProcessor:
         """Give all items: embeddings as they are, others from the cache or processed."""
         raw = [i for i in range(len(request.items)) if i not in request.embedded]
         keys = [request.keys[i] for i in raw]
-        made = self._cache.get_or_process(keys, lambda missing: self._make(request, [raw[i] for i in missing], options))
+        made = self._cache.get_or_process(
+            keys,
+            lambda missing: self._make(request, [raw[i] for i in missing], options),
+            contents=[request.marks[i] for i in raw],
+        )
         items = dict(zip(raw, made, strict=True))
         for i in request.embedded:
             items[i] = self.media.embedded(request.names[i][0], request.items[i], self._hidden_size)
@@ -341,12 +348,21 @@ class MultiModalProcessor:
         ids = _mmcpp.token_ids(encoded["input_ids"])
         _check_length(ids, max_tokens)
         offsets = np.asarray(encoded["offset_mapping"], np.int64).reshape(-1, 2)
-        return ids, {
+        placeholders = {
             modality: [
                 self._tokens_of(modality, ids, offsets, where) for where in expanded.placeholders.get(modality, [])
             ]
             for modality in items
         }
+        for modality, ranges in placeholders.items():
+            for i, (where, item) in enumerate(zip(ranges, items[modality], strict=True)):
+                whole_length = len(item.ids) if item.is_embed is None else int(item.is_embed.sum())
+                if where.num_embeds != whole_length:
+                    raise ValueError(
+                        f"processing: {where.num_embeds} of {whole_length} tokens of {modality} item {i} are left of it"
+                        " after encoding; the tokenizer cuts prompts off"
+                    )
+        return ids, placeholders
 
     def _tokens_of(
         self, modality: str, ids: npt.NDArray[np.int64], offsets: npt.NDArray[np.int64], where: PlaceholderRange
@@ -436,36 +452,22 @@ class MultiModalProcessor:
         return BoundUpdates(bound, targets, None if as_text else self.media.tokenizer)
 
 
-def to_tree(item: ProcessedItem) -> dict[str, Any]:
-    """Give an item in the form that shared levels of a cache store."""
-    fields = {name: [kind.kind, kind.dim, kind.keep_on_cpu] for name, kind in item.tensors.fields.items()}
-    return {
-        "modality": item.tensors.modality,
-        "data": item.tensors.data,
-        "fields": fields,
-        "text": item.text,
-        "ids": item.ids,
-        "is_embed": item.is_embed,
-    }
-
-
-def from_tree(tree: dict[str, Any]) -> ProcessedItem:
-    """Give the item of what ``to_tree`` made."""
-    from mmcpp.fields import Field
-
-    modality = tree["modality"]
-    fields = {
-        name: Field(modality, kind, dim, keep_on_cpu=on_cpu) for name, (kind, dim, on_cpu) in tree["fields"].items()
-    }
-    tensors = FieldItem(modality, tree["data"], fields)
-    return ProcessedItem(tensors, tree["text"], tree["ids"], tree["is_embed"])
-
-
 def _device_bytes(tensors: FieldItem) -> int:
     return sum(int(data.nbytes) for name, data in tensors.data.items() if not tensors.fields[name].keep_on_cpu)
 
 
-def _content(item: Any) -> object:
+def _mark(item: Any) -> str:
+    """Give the form and size of an item without reading it; nothing for one that is not here."""
+    if item is None:
+        return ""
+    if hasattr(item, "shape"):
+        return f"{item.dtype} {tuple(item.shape)}"
+    if hasattr(item, "mode"):
+        return f"{item.mode} {item.size}"
+    return f"{len(_content(item))} bytes" if isinstance(_content(item), (bytes, bytearray, memoryview)) else ""
+
+
+def _content(item: Any) -> Any:
     """Give what an item is known by: the bytes of a file rather than its path."""
     from mmcpp.inputs import to_media
 

@@ -22,7 +22,7 @@ from mmcpp.fields import split as split_fields
 from mmcpp.inputs import to_media
 from mmcpp.torch import one_frame
 
-__all__ = ["RULES", "HfMedia", "ProcessedItem", "ProcessorRules", "rules_for"]
+__all__ = ["RULES", "HfMedia", "ProcessedItem", "ProcessorRules", "from_tree", "rules_for", "to_tree"]
 
 _ARGUMENTS = {"image": "images", "video": "videos", "audio": "audio"}
 
@@ -286,6 +286,29 @@ class HfMedia:
             name = type(self.processor).__name__
             raise ValueError(f"processing: {name} fails on {len(media)} {modality} item(s): {error}") from error
         return {name: _to_tensor(data) for name, data in outputs.items() if name not in _OF_TEXT}, texts
+
+
+def to_tree(item: ProcessedItem) -> dict[str, Any]:
+    """Give an item in the form that shared levels of a cache store."""
+    fields = {name: [kind.kind, kind.dim, kind.keep_on_cpu] for name, kind in item.tensors.fields.items()}
+    return {
+        "modality": item.tensors.modality,
+        "data": item.tensors.data,
+        "fields": fields,
+        "text": item.text,
+        "ids": item.ids,
+        "is_embed": item.is_embed,
+    }
+
+
+def from_tree(tree: dict[str, Any]) -> ProcessedItem:
+    """Give the item of what ``to_tree`` made."""
+    modality = tree["modality"]
+    fields = {
+        name: Field(modality, kind, dim, keep_on_cpu=on_cpu) for name, (kind, dim, on_cpu) in tree["fields"].items()
+    }
+    tensors = FieldItem(modality, tree["data"], fields)
+    return ProcessedItem(tensors, tree["text"], tree["ids"], tree["is_embed"])
 
 
 def _replacements(outputs: Mapping[str, Any], placeholder: str, count: int) -> list[str]:

@@ -538,3 +538,45 @@ def test_no_option_anywhere_switches_normalisation_on_twice(scope: str, who: str
         norm = FusedInputNorm.from_config(processor.image_processor.to_dict())
         got = norm(request.tensors(return_tensors="pt")["pixel_values"])
         assert torch.equal(got, expected["pixel_values"].to(torch.bfloat16))
+
+
+def test_a_name_of_other_content_is_refused() -> None:
+    wrapper, processor = counting("llava")
+    token = processor.image_token
+    small, large = np.zeros((10, 10, 3), np.uint8), np.zeros((100, 100, 3), np.uint8)
+    wrapper.process(token, {"image": [small]}, uuids={"image": ["a"]})
+    with pytest.raises(ValueError, match="stands for another content"):
+        wrapper.process(token, {"image": [large]}, uuids={"image": ["a"]})
+    with pytest.raises(ValueError, match="stands for another content"):
+        wrapper.process(token * 2, {"image": [small, Image.fromarray(large)]}, uuids={"image": ["b", "b"]})
+    wrapper.process(token * 2, {"image": [small, None]}, uuids={"image": ["a", "a"]})
+    assert processor.batches == [1]
+
+
+def test_a_tokenizer_that_cuts_prompts_off_never_cuts_an_item(processor: Any) -> None:
+    wrapper = MultiModalProcessor(processor)
+    text, media = f"a{processor.image_token}b", {"image": [Image.new("RGB", (90, 90))]}
+    whole = wrapper.process(text, media)
+    for length in range(2, len(whole.ids)):
+        options = {"text_kwargs": {"truncation": True, "max_length": length}}
+        where = whole.placeholders["image"][0]
+        last = where.offset + int(
+            np.flatnonzero(where.is_embed)[-1] if where.is_embed is not None else where.length - 1
+        )
+        if length <= last:
+            with pytest.raises(ValueError, match=r"cuts prompts off|no token lies"):
+                wrapper.process(text, media, options=options)
+        else:
+            assert len(wrapper.process(text, media, options=options).placeholders["image"]) == 1
+
+
+def test_the_token_that_receives_embeddings_is_the_processor_s(processor: Any) -> None:
+    """And no padding token, nor one that a configuration of another model names."""
+    wrapper = MultiModalProcessor(processor)
+    request = wrapper.process(processor.image_token, {"image": [picture(1)]})
+    [where] = request.placeholders["image"]
+    inside = request.ids[where.offset : where.end]
+    embedded = set(inside.tolist() if where.is_embed is None else inside[where.is_embed].tolist())
+    assert len(embedded) == 1
+    assert embedded != {processor.tokenizer.pad_token_id}
+    assert embedded <= set(processor.tokenizer.get_vocab().values())
