@@ -26,6 +26,10 @@ py::object ExceptionType(ErrorCode code) {
     case ErrorCode::kFetchFailed:
     case ErrorCode::kForbidden:
       return named("FetchError");
+    case ErrorCode::kDeadlineExceeded:
+      return named("DeadlineError");
+    case ErrorCode::kCancelled:
+      return named("CancelledError");
     case ErrorCode::kOutOfMemory:
       return builtin(PyExc_MemoryError);
     case ErrorCode::kInternal:
@@ -59,11 +63,16 @@ std::string TypeName(const py::handle& object) { return Py_TYPE(object.ptr())->t
 
 }  // namespace
 
-void RaiseError(const Error& error) {
+py::object MakeException(const Error& error) {
   py::object exception = ExceptionType(error.code)(error.message);
   exception.attr("code") = ErrorCodeName(error.code);
   exception.attr("item") =
       error.item < 0 ? py::object(py::none()) : py::object(py::int_(error.item));
+  return exception;
+}
+
+void RaiseError(const Error& error) {
+  const py::object exception = MakeException(error);
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
   throw py::error_already_set();
 }

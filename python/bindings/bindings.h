@@ -19,6 +19,8 @@ namespace py = pybind11;
 
 /// Raises the Python exception of `error`, with the attributes `code` and `item`. Needs the GIL.
 [[noreturn]] void RaiseError(const Error& error);
+/// That exception, not raised.
+py::object MakeException(const Error& error);
 
 /// The value of a Result, or its Python exception.
 template <class T>

@@ -2,8 +2,13 @@
 // one error.
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <optional>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -30,6 +35,12 @@ struct ProcessOptions {
   DType dtype = DType::kF32;  ///< of features: kF32, kBf16, kF16 or kU8
   DecodeOptions decode;       ///< its limits are per item
   RequestLimits limits;
+
+  /// When to give up, with kDeadlineExceeded, and a flag that another thread may set to end the
+  /// request with kCancelled; borrowed. Both are looked at between stages and between bands of rows
+  /// that are decoded; such an error names no item.
+  std::optional<std::chrono::steady_clock::time_point> deadline;
+  const std::atomic<bool>* cancelled = nullptr;
 };
 
 /// Where an item's time went, in milliseconds.
@@ -48,10 +59,28 @@ struct OutputItem {
   ItemTimes times;
 };
 
+/// From a prompt's text to its ids, the placeholders of the media among them. Called once for a
+/// request, on the thread that runs it, once the sources are known to be within their limits; its
+/// error becomes the request's, headed with "tokenizer: ".
+using Tokenizer = std::function<Result<std::vector<int64_t>>(std::string_view text)>;
+
+/// A prompt is either ids, or a text and the tokenizer that knows it.
 struct Request {
   Span<const int64_t> input_ids;
   Span<const MediaSource> media;
   ProcessOptions options;
+  std::string_view text = {};  ///< UTF-8; at most limits.max_total_bytes
+  Tokenizer tokenizer = {};
+};
+
+/// What a request came to, as a server's metrics count it.
+struct RequestCounters {
+  uint64_t items = 0;
+  uint64_t duplicates = 0;  ///< of these, equal to an earlier item and not processed again
+  uint64_t bytes_in = 0;    ///< encoded bytes and given pixels, of all items
+  uint64_t pixels = 0;      ///< height times width, of all items but duplicates
+  uint64_t bytes_out = 0;   ///< of features and the tensors beside them
+  uint64_t tokens_in = 0, tokens_out = 0;  ///< before and after the expansion
 };
 
 struct Response {
@@ -59,7 +88,8 @@ struct Response {
   std::vector<OutputItem> items;    ///< in the order of the request
   std::vector<TokenRange> offsets;  ///< offsets[i] is where item i stands
   Positions positions;
-  double layout_ms = 0, positions_ms = 0;
+  double tokenize_ms = 0, layout_ms = 0, positions_ms = 0;
+  RequestCounters counters;
 };
 
 /// Runs a request. All or nothing: with several failing items the error of the lowest one is given,
@@ -94,10 +124,19 @@ struct ItemBatch {
 MMCPP_EXPORT Result<ItemBatch> ProcessItems(const Family& family, Span<const MediaSource> media,
                                             const ProcessOptions& options);
 
-/// The same with the features written into the caller's memory, pinned or shared, say: `features`
-/// has the shape of ItemBatch::features (all of Family::PlanItem's feature shapes along axis 0),
-/// and its dtype counts, not that of the options. After an error its contents are unspecified.
-/// kInvalidArgument for another shape, or memory that is null or not aligned to its element.
+/// Items that do not stand or fall together: what each becomes, in the order of `media`, each with
+/// a feature of its own. An item's error is the one that it has in a request. An error of the call
+/// is one that no single item is to blame for: the options, the number of items or their bytes
+/// together. With a deadline, items that were done in time are there.
+MMCPP_EXPORT Result<std::vector<Result<OutputItem>>> ProcessEach(const Family& family,
+                                                                 Span<const MediaSource> media,
+                                                                 const ProcessOptions& options);
+
+/// ProcessItems with the features written into the caller's memory, pinned or shared, say:
+/// `features` has the shape of ItemBatch::features (all of Family::PlanItem's feature shapes along
+/// axis 0), and its dtype counts, not that of the options. After an error its contents are
+/// unspecified. kInvalidArgument for another shape, or memory that is null or not aligned to its
+/// element.
 MMCPP_EXPORT Result<std::vector<OutputItem>> ProcessItemsInto(const Family& family,
                                                               Span<const MediaSource> media,
                                                               const ProcessOptions& options,

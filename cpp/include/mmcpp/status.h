@@ -13,15 +13,17 @@
 namespace mmcpp {
 
 enum class ErrorCode : uint8_t {
-  kInvalidArgument,  ///< the caller broke the contract (HTTP 400, ValueError)
-  kCorruptInput,     ///< the bytes are not a valid picture (400, mmcpp.DecodeError)
-  kUnsupported,      ///< valid, but out of scope (415, mmcpp.UnsupportedError)
-  kLimitExceeded,    ///< a limit said no (413, mmcpp.LimitError)
-  kOutOfMemory,      ///< allocation failed (503, MemoryError)
-  kInternal,         ///< a bug of this library (500, RuntimeError)
-  kBadSource,        ///< not a URL, data: URL or base64 that can be read (400, mmcpp.FetchError)
-  kFetchFailed,      ///< network, file or remote status (400, mmcpp.FetchError)
-  kForbidden,        ///< the fetch policy says no (422, mmcpp.FetchError)
+  kInvalidArgument,   ///< the caller broke the contract (HTTP 400, ValueError)
+  kCorruptInput,      ///< the bytes are not a valid picture (400, mmcpp.DecodeError)
+  kUnsupported,       ///< valid, but out of scope (415, mmcpp.UnsupportedError)
+  kLimitExceeded,     ///< a limit said no (413, mmcpp.LimitError)
+  kOutOfMemory,       ///< allocation failed (503, MemoryError)
+  kInternal,          ///< a bug of this library (500, RuntimeError)
+  kBadSource,         ///< not a URL, data: URL or base64 that can be read (400, mmcpp.FetchError)
+  kFetchFailed,       ///< network, file or remote status (400, mmcpp.FetchError)
+  kForbidden,         ///< the fetch policy says no (422, mmcpp.FetchError)
+  kDeadlineExceeded,  ///< not done in time (503, mmcpp.DeadlineError)
+  kCancelled,         ///< the caller's flag was set (503, mmcpp.CancelledError)
 };
 
 /// "invalid_argument", "corrupt_input", ...: stable names for logs, metrics and Python's `.code`.

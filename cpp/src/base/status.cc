@@ -23,6 +23,10 @@ const char* ErrorCodeName(ErrorCode code) noexcept {
       return "fetch_failed";
     case ErrorCode::kForbidden:
       return "forbidden";
+    case ErrorCode::kDeadlineExceeded:
+      return "deadline_exceeded";
+    case ErrorCode::kCancelled:
+      return "cancelled";
   }
   return "unknown";
 }

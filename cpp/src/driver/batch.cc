@@ -134,7 +134,7 @@ Result<OutputItem> ProcessInto(const Family& family, const MediaSource& source,
   MMCPP_ENSURE(loaded.rows->height() == planned.height && loaded.rows->width() == planned.width);
   std::vector<int64_t> shape;
   const TensorView feature = ItemPart(packing, index, planned.plan, options.dtype, data, &shape);
-  MMCPP_TRY(driver::RunFamily(family, planned.plan, feature, &loaded));
+  MMCPP_TRY(driver::RunFamily(family, planned.plan, feature, options, &loaded));
   return std::move(loaded.item);
 }
 
@@ -147,7 +147,10 @@ Result<PlannedBatch> Plan(const Family& family, Span<const MediaSource> media,
                           const ProcessOptions& options) {
   MMCPP_TRY(driver::CheckSources(media, options));
   auto planned = par::TryMap<PlannedItem>(media.size(), [&](size_t i) {
-    return driver::ForItem(i, [&] { return PlanSource(family, media[i], options.decode); });
+    return driver::ForItem(i, [&]() -> Result<PlannedItem> {
+      MMCPP_TRY(driver::CheckStop(options, "header"));
+      return PlanSource(family, media[i], options.decode);
+    });
   });
   if (!planned.ok()) return LowestFailure(family, media, options, planned.error());
   auto packing = Pack(family, *planned, options.dtype);

@@ -1,6 +1,9 @@
 // A whole request: checks that cost nothing, then items through the executor, then the prompt.
 #include "mmcpp/driver.h"
 
+#include <cstdint>
+#include <exception>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,7 +21,8 @@ namespace {
 
 using driver::SourceHash;
 
-Status CheckPrompt(Span<const int64_t> input_ids, bool has_media, uint64_t limit) {
+/// Of ids, or of what a tokenizer gave.
+Status CheckIds(Span<const int64_t> input_ids, bool has_media, uint64_t limit) {
   if (input_ids.empty()) return InvalidArgument("multimodal request without input_ids");
   // A prompt never shrinks: an item takes one token and gives at least one.
   if (has_media && input_ids.size() > limit) {
@@ -29,15 +33,53 @@ Status CheckPrompt(Span<const int64_t> input_ids, bool has_media, uint64_t limit
   return Ok{};
 }
 
+Status CheckPrompt(const Request& request) {
+  if (!request.tokenizer) {
+    if (!request.text.empty()) return InvalidArgument("prompt: a text without a tokenizer");
+    return CheckIds(request.input_ids, !request.media.empty(), request.options.limits.max_tokens);
+  }
+  if (!request.input_ids.empty()) {
+    return InvalidArgument("prompt: both input_ids and a tokenizer for a text");
+  }
+  return Ok{};
+}
+
+Result<std::vector<int64_t>> Tokenize(const Request& request) {
+  if (request.text.size() > request.options.limits.max_total_bytes) {
+    return LimitExceeded("prompt: a text of " + std::to_string(request.text.size()) +
+                         " bytes, the limit is " +
+                         std::to_string(request.options.limits.max_total_bytes));
+  }
+  MMCPP_TRY(driver::CheckStop(request.options, "tokenizer"));
+  // The one callback that is not ours to write: whatever it throws ends the request alone.
+  try {
+    auto ids = request.tokenizer(request.text);
+    if (!ids.ok()) return WithContext(std::move(ids).error(), "tokenizer");
+    if (ids->empty()) return InvalidArgument("tokenizer: no ids");
+    return ids;
+  } catch (const std::bad_alloc&) {
+    return Error{ErrorCode::kOutOfMemory, "tokenizer: out of memory"};
+  } catch (const std::exception& error) {
+    return InvalidArgument(std::string("tokenizer: ") + error.what());
+  }
+}
+
+/// Items, and of each the first that equals it.
+struct ProcessedItems {
+  std::vector<OutputItem> items;
+  std::vector<size_t> first;
+};
+
 /// Every item; equal ones are processed once. An equal of a failing item has a higher index, so the
 /// lowest failing item stays the one that is reported.
-Result<std::vector<OutputItem>> ProcessAll(const Family& family, const Request& request) {
+Result<ProcessedItems> ProcessAll(const Family& family, const Request& request) {
   const Span<const MediaSource> media = request.media;
   MMCPP_ASSIGN(const std::vector<SourceHash> hashes,
                par::TryMap<SourceHash>(media.size(), [&](size_t i) -> Result<SourceHash> {
+                 MMCPP_TRY(driver::CheckStop(request.options, "hash"));
                  return driver::HashSource(media[i]);
                }));
-  const std::vector<size_t> first = driver::FindDuplicates(media, hashes);
+  std::vector<size_t> first = driver::FindDuplicates(media, hashes);
   MMCPP_ASSIGN(std::vector<OutputItem> items,
                par::TryMap<OutputItem>(first.size(), [&](size_t i) -> Result<OutputItem> {
                  if (first[i] != i) return OutputItem();
@@ -49,36 +91,83 @@ Result<std::vector<OutputItem>> ProcessAll(const Family& family, const Request& 
     if (first[i] == i) continue;
     MMCPP_ASSIGN(items[i], driver::ForItem(i, [&] { return driver::CopyItem(items[first[i]]); }));
   }
-  return items;
+  return ProcessedItems{std::move(items), std::move(first)};
+}
+
+uint64_t TensorBytes(const OutputItem& item) {
+  uint64_t bytes = item.feature.byte_count();
+  for (const NamedTensor& aux : item.aux) bytes += aux.tensor.byte_count();
+  return bytes;
+}
+
+/// All but the tokens. `first` says which items are duplicates, as FindDuplicates does.
+RequestCounters CountItems(Span<const MediaSource> media, const ProcessedItems& processed) {
+  RequestCounters counters;
+  counters.items = media.size();
+  for (size_t i = 0; i < media.size(); ++i) {
+    const OutputItem& item = processed.items[i];
+    counters.bytes_in += driver::SourceBytes(media[i]);
+    counters.bytes_out += TensorBytes(item);
+    if (processed.first[i] != i) {
+      ++counters.duplicates;
+    } else {
+      counters.pixels +=
+          static_cast<uint64_t>(item.info.height) * static_cast<uint64_t>(item.info.width);
+    }
+  }
+  return counters;
+}
+
+/// The prompt's half of a response whose items are there.
+Status ExpandPrompt(const Family& family, Span<const int64_t> ids, const ProcessOptions& options,
+                    Response* response) {
+  std::vector<ItemPlan> plans;
+  plans.reserve(response->items.size());
+  for (const OutputItem& item : response->items) plans.push_back(item.plan);
+
+  MMCPP_TRY(driver::CheckStop(options, "layout"));
+  Stopwatch stopwatch;
+  MMCPP_ASSIGN(const TokenLayout layout, family.Layout(ids, plans));
+  MMCPP_ASSIGN(ExpandedPrompt prompt,
+               ApplyLayout(ids, layout, plans.size(), options.limits.max_tokens));
+  response->input_ids = std::move(prompt.input_ids);
+  response->offsets = std::move(prompt.offsets);
+  response->layout_ms = stopwatch.Lap();
+  MMCPP_TRY(driver::CheckStop(options, "positions"));
+  MMCPP_ASSIGN(response->positions,
+               family.ComputePositions(response->input_ids.size(), response->offsets, plans));
+  response->positions_ms = stopwatch.Lap();
+  return Ok{};
 }
 
 Result<Response> Run(const Family& family, const Request& request) {
-  MMCPP_TRY(
-      CheckPrompt(request.input_ids, !request.media.empty(), request.options.limits.max_tokens));
-  MMCPP_TRY(driver::CheckSources(request.media, request.options));
+  MMCPP_TRY(CheckPrompt(request));
+  const ProcessOptions& options = request.options;
+  MMCPP_TRY(driver::CheckSources(request.media, options));
 
   Response response;
-  MMCPP_ASSIGN(response.items, ProcessAll(family, request));
-  std::vector<ItemPlan> plans;
-  plans.reserve(response.items.size());
-  for (const OutputItem& item : response.items) plans.push_back(item.plan);
+  Span<const int64_t> ids = request.input_ids;
+  std::vector<int64_t> tokenized;
+  if (request.tokenizer) {
+    Stopwatch stopwatch;
+    MMCPP_ASSIGN(tokenized, Tokenize(request));
+    MMCPP_TRY(CheckIds(tokenized, true, options.limits.max_tokens));
+    response.tokenize_ms = stopwatch.Lap();
+    ids = tokenized;
+  }
 
-  Stopwatch stopwatch;
-  MMCPP_ASSIGN(const TokenLayout layout, family.Layout(request.input_ids, plans));
-  MMCPP_ASSIGN(ExpandedPrompt prompt, ApplyLayout(request.input_ids, layout, plans.size(),
-                                                  request.options.limits.max_tokens));
-  response.input_ids = std::move(prompt.input_ids);
-  response.offsets = std::move(prompt.offsets);
-  response.layout_ms = stopwatch.Lap();
-  MMCPP_ASSIGN(response.positions,
-               family.ComputePositions(response.input_ids.size(), response.offsets, plans));
-  response.positions_ms = stopwatch.Lap();
+  MMCPP_ASSIGN(ProcessedItems processed, ProcessAll(family, request));
+  response.counters = CountItems(request.media, processed);
+  response.items = std::move(processed.items);
+  MMCPP_TRY(ExpandPrompt(family, ids, options, &response));
+  response.counters.tokens_in = ids.size();
+  response.counters.tokens_out = response.input_ids.size();
   return response;
 }
 
 Result<PlannedRequest> Plan(const Family& family, Span<const int64_t> input_ids,
                             Span<const PictureSize> sizes, const RequestLimits& limits) {
-  MMCPP_TRY(CheckPrompt(input_ids, !sizes.empty(), limits.max_tokens));
+  MMCPP_TRY(CheckIds(input_ids, !sizes.empty(), limits.max_tokens));
   MMCPP_TRY(driver::CheckCount(sizes.size(), limits));
   PlannedRequest planned;
   planned.items.reserve(sizes.size());

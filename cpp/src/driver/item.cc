@@ -2,6 +2,7 @@
 // they are decoded, so that the picture never exists as a whole.
 #include "driver/item.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 
@@ -32,23 +33,6 @@ Status CheckPixels(const ImageView& view) {
   return Ok{};
 }
 
-Status CheckSource(const MediaSource& source) {
-  if (const auto* view = std::get_if<ImageView>(&source)) return CheckPixels(*view);
-  const Bytes& bytes = *std::get_if<Bytes>(&source);
-  if (bytes.data() == nullptr && !bytes.empty()) {
-    return InvalidArgument("source: " + std::to_string(bytes.size()) + " bytes at a null pointer");
-  }
-  return Ok{};
-}
-
-/// What a checked source counts against the request's limit.
-uint64_t SourceBytes(const MediaSource& source) {
-  if (const auto* view = std::get_if<ImageView>(&source)) {
-    return static_cast<uint64_t>(view->height) * static_cast<uint64_t>(view->width) * 3;
-  }
-  return std::get_if<Bytes>(&source)->size();
-}
-
 ImageInfo InfoOf(const ImageView& view) {
   ImageInfo info;
   info.height = view.height;
@@ -57,34 +41,63 @@ ImageInfo InfoOf(const ImageView& view) {
   return info;
 }
 
-/// Counts the time of reading as decoding.
-class TimedRows final : public RowSource {
+/// Counts the time of reading as decoding. A request that may have to stop is asked every band.
+class WatchedRows final : public RowSource {
  public:
-  TimedRows(RowSource* rows, double* ms)
-      : RowSource(rows->height(), rows->width()), rows_(rows), ms_(ms) {}
+  WatchedRows(RowSource* rows, const ProcessOptions* options, double* ms)
+      : RowSource(rows->height(), rows->width()), rows_(rows), options_(options), ms_(ms) {
+    const int64_t row_bytes = int64_t{width()} * 3;
+    band_ = MayStop(*options) ? std::max(1, static_cast<int>(kBandBytes / row_bytes)) : height();
+  }
 
   const ImageView* whole() const noexcept override { return rows_->whole(); }
   Status Read(int rows, uint8_t* dst, size_t row_bytes) override {
     Stopwatch stopwatch;
-    Status status = rows_->Read(rows, dst, row_bytes);
+    Status status = ReadBands(rows, dst, row_bytes);
     *ms_ += stopwatch.Lap();
     return status;
   }
 
  private:
+  static constexpr int64_t kBandBytes = int64_t{1} << 18;
+
+  Status ReadBands(int rows, uint8_t* dst, size_t row_bytes) {
+    while (rows > 0) {
+      const int band = std::min(rows, band_);
+      MMCPP_TRY(CheckStop(*options_, "decode"));
+      MMCPP_TRY(rows_->Read(band, dst, row_bytes));
+      dst += row_bytes * static_cast<size_t>(band);
+      rows -= band;
+    }
+    return Ok{};
+  }
+
   RowSource* rows_;
+  const ProcessOptions* options_;
   double* ms_;
+  int band_;
 };
 
-Status ReadToEnd(RowSource* rows) {
+Status ReadToEnd(RowSource* rows, const ProcessOptions& options) {
   if (rows->whole() != nullptr) return Ok{};
+  double ms = 0;
+  WatchedRows watched(rows, &options, &ms);
   const size_t row_bytes = static_cast<size_t>(rows->width()) * 3;
   MMCPP_ASSIGN(Buffer row, Buffer::Allocate(row_bytes));
-  for (int y = 0; y < rows->height(); ++y) MMCPP_TRY(rows->Read(1, row.data(), row_bytes));
+  for (int y = 0; y < rows->height(); ++y) MMCPP_TRY(watched.Read(1, row.data(), row_bytes));
   return Ok{};
 }
 
 }  // namespace
+
+Status CheckSource(const MediaSource& source) {
+  if (const auto* view = std::get_if<ImageView>(&source)) return CheckPixels(*view);
+  const Bytes& bytes = *std::get_if<Bytes>(&source);
+  if (bytes.data() == nullptr && !bytes.empty()) {
+    return InvalidArgument("source: " + std::to_string(bytes.size()) + " bytes at a null pointer");
+  }
+  return Ok{};
+}
 
 Status CheckCount(size_t items, const RequestLimits& limits) {
   if (items == 0) return InvalidArgument("multimodal request without image sources");
@@ -95,8 +108,8 @@ Status CheckCount(size_t items, const RequestLimits& limits) {
   return Ok{};
 }
 
-Status CheckSources(Span<const MediaSource> media, const ProcessOptions& options) {
-  MMCPP_TRY(CheckCount(media.size(), options.limits));
+Status CheckCall(size_t items, const ProcessOptions& options) {
+  MMCPP_TRY(CheckCount(items, options.limits));
   switch (options.dtype) {
     case DType::kF32:
     case DType::kBf16:
@@ -107,6 +120,11 @@ Status CheckSources(Span<const MediaSource> media, const ProcessOptions& options
       return InvalidArgument("dtype: expected float32, bfloat16, float16 or uint8, got " +
                              std::string(DTypeName(options.dtype)));
   }
+  return Ok{};
+}
+
+Status CheckSources(Span<const MediaSource> media, const ProcessOptions& options) {
+  MMCPP_TRY(CheckCall(media.size(), options));
   const RequestLimits& limits = options.limits;
   uint64_t total = 0;
   for (size_t i = 0; i < media.size(); ++i) {
@@ -118,6 +136,13 @@ Status CheckSources(Span<const MediaSource> media, const ProcessOptions& options
     }
   }
   return Ok{};
+}
+
+uint64_t SourceBytes(const MediaSource& source) {
+  if (const auto* view = std::get_if<ImageView>(&source)) {
+    return static_cast<uint64_t>(view->height) * static_cast<uint64_t>(view->width) * 3;
+  }
+  return std::get_if<Bytes>(&source)->size();
 }
 
 SourceHash HashSource(const MediaSource& source) {
@@ -144,6 +169,7 @@ Result<LoadedItem> LoadItem(const MediaSource& source, const SourceHash& hash,
     loaded.rows = std::make_unique<WholeRows>(*view);
     return loaded;
   }
+  MMCPP_TRY(CheckStop(options, "decode"));
   Stopwatch stopwatch;
   MMCPP_ASSIGN(codec::OpenedImage opened,
                codec::OpenImage(*std::get_if<Bytes>(&source), options.decode));
@@ -153,11 +179,13 @@ Result<LoadedItem> LoadItem(const MediaSource& source, const SourceHash& hash,
   return loaded;
 }
 
-Status RunFamily(const Family& family, ItemPlan plan, TensorView feature, LoadedItem* loaded) {
+Status RunFamily(const Family& family, ItemPlan plan, TensorView feature,
+                 const ProcessOptions& options, LoadedItem* loaded) {
+  MMCPP_TRY(CheckStop(options, "process"));
   ItemTimes& times = loaded->item.times;
   const double before_ms = times.decode_ms;
   Stopwatch stopwatch;
-  TimedRows rows(loaded->rows.get(), &times.decode_ms);
+  WatchedRows rows(loaded->rows.get(), &options, &times.decode_ms);
   MMCPP_TRY(family.ProcessRows(&rows, plan, feature));
   MMCPP_ASSIGN(loaded->item.aux, family.Aux(plan));
   loaded->item.plan = std::move(plan);
@@ -170,12 +198,13 @@ Result<OutputItem> ProcessItem(const Family& family, const MediaSource& source,
   MMCPP_ASSIGN(LoadedItem loaded, LoadItem(source, hash, options));
   auto plan = family.PlanItem(loaded.rows->height(), loaded.rows->width());
   if (!plan.ok()) {
-    MMCPP_TRY(ReadToEnd(loaded.rows.get()));  // damage is told before a size that is refused
+    MMCPP_TRY(
+        ReadToEnd(loaded.rows.get(), options));  // damage is told before a size that is refused
     return std::move(plan).error();
   }
   MMCPP_ASSIGN(loaded.item.feature, Tensor::Allocate(options.dtype, plan->feature_shape));
   const TensorView feature = loaded.item.feature.view();
-  MMCPP_TRY(RunFamily(family, *std::move(plan), feature, &loaded));
+  MMCPP_TRY(RunFamily(family, *std::move(plan), feature, options, &loaded));
   return std::move(loaded.item);
 }
 

@@ -14,10 +14,10 @@ namespace {
 
 TEST(Status, EveryCodeHasAnotherName) {
   std::set<std::string> names;
-  for (int code = 0; code <= static_cast<int>(ErrorCode::kForbidden); ++code) {
+  for (int code = 0; code <= static_cast<int>(ErrorCode::kCancelled); ++code) {
     names.insert(ErrorCodeName(static_cast<ErrorCode>(code)));
   }
-  EXPECT_EQ(names.size(), static_cast<size_t>(ErrorCode::kForbidden) + 1);
+  EXPECT_EQ(names.size(), static_cast<size_t>(ErrorCode::kCancelled) + 1);
   EXPECT_EQ(names.count("unknown"), 0u);
   EXPECT_STREQ(ErrorCodeName(ErrorCode::kCorruptInput), "corrupt_input");
   EXPECT_STREQ(ErrorCodeName(static_cast<ErrorCode>(200)), "unknown");

@@ -5,7 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <new>
+#include <stdexcept>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "mmcpp/hash.h"
@@ -123,6 +127,91 @@ TEST(Process, ChecksThePromptFirst) {
   request.options.limits.max_tokens = 4;
   ExpectError(request, ErrorCode::kLimitExceeded, -1,
               "multimodal request has 5 input_ids, the limit is 4");
+}
+
+Request TextRequest(const Media& media, Tokenizer tokenizer) {
+  Request request = MakeRequest({}, media);
+  request.input_ids = {};
+  request.text = "a picture";
+  request.tokenizer = std::move(tokenizer);
+  return request;
+}
+
+TEST(Process, TakesATextAndItsTokenizer) {
+  const Picture picture(2, 5);
+  const Media media = {picture.view()};
+  int calls = 0;
+  const auto response = Process(FakeFamily(), TextRequest(media, [&](std::string_view text) {
+                                  ++calls;
+                                  EXPECT_EQ(text, "a picture");
+                                  return Result<Ids>(Ids{1, kImage, 2});
+                                }));
+  ASSERT_TRUE(response.ok()) << response.error().message;
+  EXPECT_EQ(calls, 1);
+  EXPECT_EQ(response->input_ids, (Ids{1, kImage, kImage, 2}));
+  EXPECT_EQ(response->counters.tokens_in, 3u);
+  EXPECT_GE(response->tokenize_ms, 0);
+}
+
+TEST(Process, ATokenizersErrorsAreTheRequests) {
+  const Picture picture(2, 5);
+  const Media media = {picture.view()};
+  const auto failing = [](std::string_view) -> Result<Ids> {
+    return Error{ErrorCode::kUnsupported, "no such language"};
+  };
+  ExpectError(TextRequest(media, failing), ErrorCode::kUnsupported, -1,
+              "tokenizer: no such language");
+  const auto throwing = [](std::string_view) -> Result<Ids> { throw std::runtime_error("lost"); };
+  ExpectError(TextRequest(media, throwing), ErrorCode::kInvalidArgument, -1, "tokenizer: lost");
+  const auto greedy = [](std::string_view) -> Result<Ids> { throw std::bad_alloc(); };
+  ExpectError(TextRequest(media, greedy), ErrorCode::kOutOfMemory, -1, "tokenizer: out of memory");
+  const auto silent = [](std::string_view) -> Result<Ids> { return Ids(); };
+  ExpectError(TextRequest(media, silent), ErrorCode::kInvalidArgument, -1, "tokenizer: no ids");
+  Request request = TextRequest(media, [](std::string_view) { return Result<Ids>(Ids(5, 1)); });
+  request.options.limits.max_tokens = 4;
+  ExpectError(request, ErrorCode::kLimitExceeded, -1,
+              "multimodal request has 5 input_ids, the limit is 4");
+}
+
+TEST(Process, ATokenizerIsNotAskedInVain) {
+  const Picture picture(2, 5);  // 30 bytes
+  const Media media = {picture.view()};
+  const Ids ids = {kImage};
+  const auto never = [](std::string_view) -> Result<Ids> {
+    ADD_FAILURE();
+    return Ids{1};
+  };
+  Request request = TextRequest(media, never);
+  request.input_ids = ids;
+  ExpectError(request, ErrorCode::kInvalidArgument, -1,
+              "prompt: both input_ids and a tokenizer for a text");
+  request = TextRequest({}, never);
+  ExpectError(request, ErrorCode::kInvalidArgument, -1, "multimodal request without image sources");
+  request = TextRequest(media, never);
+  const std::string text(31, ' ');
+  request.text = text;
+  request.options.limits.max_total_bytes = 30;
+  ExpectError(request, ErrorCode::kLimitExceeded, -1,
+              "prompt: a text of 31 bytes, the limit is 30");
+  request = TextRequest(media, {});
+  ExpectError(request, ErrorCode::kInvalidArgument, -1, "prompt: a text without a tokenizer");
+}
+
+TEST(Process, CountsWhatItDid) {
+  const Picture a(2, 5), b(3, 4);
+  const std::vector<uint8_t> file = test::EncodeBmp(b.view());
+  const Ids ids = {1, kImage, kImage, kImage, kImage};
+  const Media media = {a.view(), Bytes(file), a.view(), Bytes(file)};
+  const auto response = Process(FakeFamily(), MakeRequest(ids, media));
+  ASSERT_TRUE(response.ok()) << response.error().message;
+  const RequestCounters& counters = response->counters;
+  EXPECT_EQ(counters.items, 4u);
+  EXPECT_EQ(counters.duplicates, 2u);
+  EXPECT_EQ(counters.bytes_in, 2 * (30 + file.size()));
+  EXPECT_EQ(counters.pixels, 10u + 12u);
+  EXPECT_EQ(counters.bytes_out, 2u * 30 + 2 * 36);  // FakeFamily gives the pixels
+  EXPECT_EQ(counters.tokens_in, 5u);
+  EXPECT_EQ(counters.tokens_out, 1u + 2 + 3 + 2 + 3);
 }
 
 TEST(Process, LimitsComeBeforeAnyDecode) {

@@ -1,0 +1,161 @@
+// driver/stop.h: a request ends at its deadline and when it is cancelled, before it and in the
+// middle of a decode.
+#include "driver/stop.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <functional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/ensure.h"
+#include "support/fake_family.h"
+#include "support/pictures.h"
+#include "support/schedules.h"
+
+namespace mmcpp::driver {
+namespace {
+
+using test::FakeFamily;
+using test::Picture;
+using Clock = std::chrono::steady_clock;
+
+/// Calls `between` after it has asked for the first row, and then for all others at once.
+class InterruptedFamily : public FakeFamily {
+ public:
+  explicit InterruptedFamily(std::function<void()> between) : between_(std::move(between)) {}
+
+  Status ProcessRows(RowSource* rows, const ItemPlan&, TensorView feature) const override {
+    auto* out = static_cast<uint8_t*>(feature.data);
+    const size_t row_bytes = static_cast<size_t>(rows->width()) * 3;
+    MMCPP_TRY(rows->Read(1, out, row_bytes));
+    between_();
+    ++interrupted;
+    MMCPP_TRY(rows->Read(rows->height() - 1, out + row_bytes, row_bytes));
+    ++finished;
+    return Ok{};
+  }
+  mutable std::atomic<int> interrupted{0}, finished{0};
+
+ private:
+  std::function<void()> between_;
+};
+
+struct Fixture {
+  Picture picture{30, 40};
+  std::vector<uint8_t> file = test::EncodeBmp(picture.view());
+  std::vector<MediaSource> media = {Bytes(file)};
+  std::vector<int64_t> ids = {FakeFamily::kPlaceholder};
+  ProcessOptions options;
+
+  Fixture() { options.dtype = DType::kU8; }
+  Error ErrorOf(const Family& family) const {
+    const auto response = Process(family, {ids, media, options});
+    return response.ok() ? Error{ErrorCode::kInternal, "succeeded"} : response.error();
+  }
+  Error BatchErrorOf(const Family& family) const {
+    const auto batch = ProcessItems(family, media, options);
+    return batch.ok() ? Error{ErrorCode::kInternal, "succeeded"} : batch.error();
+  }
+};
+
+void ExpectStop(const Error& error, ErrorCode code, const std::string& message) {
+  EXPECT_EQ(error.code, code);
+  EXPECT_EQ(error.message, message);
+  EXPECT_EQ(error.item, -1);
+}
+
+TEST(Stop, ARequestThatIsCancelledAlready) {
+  Fixture fixture;
+  const std::atomic<bool> cancelled{true};
+  fixture.options.cancelled = &cancelled;
+  const Picture other(3, 3), broken(2, FakeFamily::kBrokenWidth);
+  fixture.media = {fixture.media[0], other.view(), broken.view()};
+  test::ForEachSchedule(6, [&] {
+    ExpectStop(fixture.ErrorOf(FakeFamily()), ErrorCode::kCancelled,
+               "hash: the request was cancelled");
+    ExpectStop(fixture.BatchErrorOf(FakeFamily()), ErrorCode::kCancelled,
+               "header: the request was cancelled");
+  });
+}
+
+TEST(Stop, ADeadlineThatHasPassed) {
+  Fixture fixture;
+  fixture.options.deadline = Clock::now();
+  ExpectStop(fixture.ErrorOf(FakeFamily()), ErrorCode::kDeadlineExceeded,
+             "hash: the deadline has passed");
+  ExpectStop(fixture.BatchErrorOf(FakeFamily()), ErrorCode::kDeadlineExceeded,
+             "header: the deadline has passed");
+}
+
+TEST(Stop, WhatIsFarAwayChangesNothing) {
+  Fixture fixture;
+  const std::atomic<bool> cancelled{false};
+  fixture.options.cancelled = &cancelled;
+  fixture.options.deadline = Clock::now() + std::chrono::hours(1);
+  const auto response = Process(FakeFamily(), {fixture.ids, fixture.media, fixture.options});
+  ASSERT_TRUE(response.ok()) << response.error().message;
+  const auto feature = response->items[0].feature.As<uint8_t>();
+  EXPECT_EQ(std::vector<uint8_t>(feature.begin(), feature.end()), fixture.picture.pixels);
+}
+
+TEST(Stop, InTheMiddleOfADecode) {
+  Fixture fixture;
+  std::atomic<bool> cancelled{false};
+  fixture.options.cancelled = &cancelled;
+  const InterruptedFamily family([&] { cancelled = true; });
+  ExpectStop(fixture.ErrorOf(family), ErrorCode::kCancelled, "decode: the request was cancelled");
+  cancelled = false;
+  ExpectStop(fixture.BatchErrorOf(family), ErrorCode::kCancelled,
+             "decode: the request was cancelled");
+  EXPECT_EQ(family.interrupted, 2);
+  EXPECT_EQ(family.finished, 0);
+}
+
+TEST(Stop, AtTheDeadlineInTheMiddleOfADecode) {
+  Fixture fixture;
+  fixture.options.deadline = Clock::now() + std::chrono::milliseconds(500);
+  const InterruptedFamily family([&] { std::this_thread::sleep_until(*fixture.options.deadline); });
+  ExpectStop(fixture.ErrorOf(family), ErrorCode::kDeadlineExceeded,
+             "decode: the deadline has passed");
+  EXPECT_EQ(family.interrupted, 1);
+  EXPECT_EQ(family.finished, 0);
+}
+
+/// The one call for all rows of a large picture is cut into bands.
+TEST(Stop, BandsOfALargePictureAreItsRows) {
+  const Picture picture(2000, 300);
+  const std::vector<uint8_t> file = test::EncodeBmp(picture.view());
+  Fixture fixture;
+  fixture.media = {Bytes(file)};
+  std::atomic<bool> cancelled{false};
+  fixture.options.cancelled = &cancelled;
+  const InterruptedFamily family([&] {});
+  const auto whole = Process(family, {fixture.ids, fixture.media, fixture.options});
+  ASSERT_TRUE(whole.ok()) << whole.error().message;
+  const auto feature = whole->items[0].feature.As<uint8_t>();
+  EXPECT_EQ(std::vector<uint8_t>(feature.begin(), feature.end()), picture.pixels);
+}
+
+TEST(Stop, BeforeThePositions) {
+  class CancellingFamily : public FakeFamily {
+   public:
+    explicit CancellingFamily(std::atomic<bool>* flag) : flag_(flag) {}
+    Result<TokenLayout> Layout(Span<const int64_t> ids, Span<const ItemPlan> items) const override {
+      *flag_ = true;
+      return FakeFamily::Layout(ids, items);
+    }
+    std::atomic<bool>* flag_;
+  };
+  Fixture fixture;
+  std::atomic<bool> cancelled{false};
+  fixture.options.cancelled = &cancelled;
+  ExpectStop(fixture.ErrorOf(CancellingFamily(&cancelled)), ErrorCode::kCancelled,
+             "positions: the request was cancelled");
+}
+
+}  // namespace
+}  // namespace mmcpp::driver
