@@ -72,6 +72,13 @@ def png(height, width, seed=1):
     return b"\x89PNG\r\n\x1a\n" + parts
 
 
+def flat_png(height, width):
+    """A black one, made as quickly as it is sent."""
+    header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    rows = zlib.compress(bytes((width + 1) * height), 1)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
+
+
 def data_url(data, kind="image/png"):
     return f"data:{kind};base64,{base64.b64encode(data).decode()}"
 

@@ -8,7 +8,7 @@ import threading
 import time
 import unittest
 
-from client import PLACEHOLDER, Server, data_url, integers, png, read_safetensors
+from client import PLACEHOLDER, Server, data_url, flat_png, integers, png, read_safetensors
 
 PROGRAM, SPEC = sys.argv[1:3]
 
@@ -35,6 +35,17 @@ class Answers(unittest.TestCase):
         self.assertEqual(self.server.preprocess({})[0], 400)
         self.assertEqual(self.server.metric("mmcpp_requests_total"), before + 1)
         self.assertEqual(self.server.metric("mmcpp_queue_depth"), 0)
+
+    def test_metrics_count_what_requests_came_to(self):
+        names = ("items", "duplicate_items", "pixels", "media_bytes", "tensor_bytes", "prompt_tokens")
+        before = {name: self.server.metric(f"mmcpp_{name}_total") for name in names}
+        picture = png(56, 84)
+        request = {"input_ids": [PLACEHOLDER] * 2, "images": [data_url(picture)] * 2, "dtype": "uint8"}
+        self.assertEqual(self.server.preprocess(request)[0], 200)
+        grown = {name: self.server.metric(f"mmcpp_{name}_total") - before[name] for name in names}
+        tensor_bytes = 2 * (24 * 1176 + 3 * 8)
+        expected = (2, 1, 56 * 84, 2 * len(picture), tensor_bytes, 2)
+        self.assertEqual(grown, dict(zip(names, expected, strict=True)))
 
     def test_json_and_form_give_the_same_tensors(self):
         pictures = [png(56, 84), png(112, 56, 7)]
@@ -127,6 +138,20 @@ class Answers(unittest.TestCase):
             with socket.create_connection(("127.0.0.1", self.server.port)) as connection:
                 connection.sendall((head + body)[:cut])
         self.assertEqual(self.server.call("GET", "/healthz")[0], 200)
+
+
+class Deadline(unittest.TestCase):
+    def test_a_request_ends_at_its_deadline_in_the_middle_of_a_decode(self):
+        server = Server(PROGRAM, SPEC, "--workers", 1, "--deadline-ms", 30)
+        # Seconds of work, a few kilobytes: the deadline is past long before the last row.
+        large = {"input_ids": [PLACEHOLDER], "images": [data_url(flat_png(12000, 12000))]}
+        status, headers, body = server.preprocess(large)
+        error = json.loads(body)["error"]
+        self.assertEqual((status, headers["Retry-After"]), (503, "1"), body)
+        self.assertEqual((error["code"], error["item"]), ("deadline_exceeded", None))
+        self.assertEqual(error["reason"], "the deadline has passed")
+        self.assertIn(error["stage"], ("hash", "decode", "process"))
+        self.assertEqual(server.stop(), 0)
 
 
 class Load(unittest.TestCase):

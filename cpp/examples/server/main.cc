@@ -18,7 +18,8 @@ using mmcpp::server::Options;
 
 constexpr char kUsage[] =
     "usage: mmcpp_server --spec FILE [--host H] [--port N] [--workers N] [--queue N]\n"
-    "                    [--connections N] [--max-request-bytes N] [--body-timeout S] [--no-pin]\n"
+    "                    [--connections N] [--max-request-bytes N] [--body-timeout S]\n"
+    "                    [--deadline-ms N] [--no-pin]\n"
     "                    [--allow-network CIDR]... [--allow-host H]... [--file-root DIR]...\n"
     "  --port 0 takes any that is free; the first line printed says which\n"
     "  no file is read and no private address asked, unless allowed here\n";
@@ -72,6 +73,8 @@ std::string ReadArguments(int argc, char** argv, Options* options, std::string* 
       options->max_request_bytes = number;
     } else if (name == "--body-timeout") {
       options->body_timeout = std::chrono::seconds(number);
+    } else if (name == "--deadline-ms") {
+      options->deadline = std::chrono::milliseconds(number);
     } else {
       return name + " " + value + " is not understood";
     }

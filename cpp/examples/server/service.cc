@@ -94,6 +94,8 @@ int StatusOf(ErrorCode code) {
     case ErrorCode::kForbidden:
       return 422;
     case ErrorCode::kOutOfMemory:
+    case ErrorCode::kDeadlineExceeded:
+    case ErrorCode::kCancelled:
       return 503;
     case ErrorCode::kInternal:
       return 500;
@@ -227,7 +229,7 @@ struct Service::Impl {
   const RequestLimits limits;
   ByteBudget budget;
   Metrics metrics;
-  std::atomic<bool> stopping{false};
+  std::atomic<bool> stopping{false}, cancelled{false};
   Workers workers;
   HttpServer http;
 };
@@ -331,6 +333,8 @@ void Service::Impl::Preprocess(const httplib::Request& request, httplib::Respons
     ProcessOptions process;
     process.dtype = wire->dtype;
     process.limits = limits;
+    process.deadline = start + options.deadline;  // time in the queue counts
+    process.cancelled = &cancelled;
     auto response = Process(*family, {wire->input_ids, media, process});
     if (!response.ok()) return promise.set_value(response.error());
     answer->response = *std::move(response);
@@ -342,8 +346,7 @@ void Service::Impl::Preprocess(const httplib::Request& request, httplib::Respons
 
   Describe(*family, answer.get());
   metrics.Count("ok");
-  metrics.AddTimes(answer->response, Milliseconds(fetch_end - start),
-                   Milliseconds(begun - fetch_end));
+  metrics.Add(answer->response, Milliseconds(fetch_end - start), Milliseconds(begun - fetch_end));
   metrics.bytes_out += answer->tensors.size();
   out->status = 200;
   out->set_content_provider(
@@ -420,6 +423,7 @@ void Service::Stop() {
   while (impl_->metrics.in_flight > 0 && Clock::now() < deadline) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
+  impl_->cancelled = true;
   impl_->http.stop();
 }
 

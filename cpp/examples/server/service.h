@@ -21,6 +21,7 @@ struct Options {
   size_t max_request_bytes = size_t{64} << 20;
   uint64_t max_bytes_in_flight = uint64_t{1} << 30;  ///< of all requests' bodies together
   std::chrono::seconds body_timeout{10};             ///< from a request's head to its last byte
+  std::chrono::milliseconds deadline{30'000};        ///< from the body's last byte to the answer
   FetchPolicy policy;
 };
 
