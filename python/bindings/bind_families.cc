@@ -61,6 +61,10 @@ void BindFamilies(py::module_& m) {
              return FamilyHolder{Unwrap(FamilyFromSpec(json, unknown))};
            }),
            py::arg("json"), py::arg("ignore_unknown_keys") = false)
+      .def_static(
+          "from_methods",
+          [](const py::object& methods) { return FamilyHolder{MakePythonFamily(methods)}; },
+          py::arg("methods"), "A family that Python code is.")
       .def_property_readonly(
           "name", [](const FamilyHolder& self) { return std::string(self.family->name()); })
       .def_property_readonly(

@@ -20,6 +20,10 @@ using Grid = std::tuple<uint32_t, uint32_t, uint32_t>;
 
 /// ValueError for a name that no feature has.
 DType FeatureType(const std::string& name);
+
+/// A family whose methods are those of a mmcpp.family.Methods.
+std::unique_ptr<const Family> MakePythonFamily(const py::object& methods);
+
 py::dict ToDict(const ItemPlan& plan);
 py::object ToObject(Positions positions);
 

@@ -14,7 +14,16 @@ except ImportError as error:
         f" (and import from outside of its python/ folder). The loader says: {error}"
     ) from error
 
-from mmcpp.errors import DecodeError, FetchError, LimitError, MmError, UnsupportedError
+from mmcpp.cancelling import CancelFlag
+from mmcpp.errors import (
+    CancelledError,
+    DeadlineError,
+    DecodeError,
+    FetchError,
+    LimitError,
+    MmError,
+    UnsupportedError,
+)
 from mmcpp.fetching import FetchPolicy, fetch, fetch_all
 from mmcpp.hashing import content_digest, content_hash
 from mmcpp.image import ImageInfo, decode_image, image_info, resize
@@ -28,6 +37,7 @@ from mmcpp.pipeline import (
     ItemTimes,
     Pipeline,
     PlannedRequest,
+    RequestCounters,
     Response,
     ResponseTimes,
 )
@@ -36,6 +46,9 @@ __version__: str = _mmcpp.build_info()["version"]
 
 __all__ = [
     "BuildInfo",
+    "CancelFlag",
+    "CancelledError",
+    "DeadlineError",
     "DecodeError",
     "DecodeLimits",
     "FetchError",
@@ -50,6 +63,7 @@ __all__ = [
     "MmError",
     "Pipeline",
     "PlannedRequest",
+    "RequestCounters",
     "RequestLimits",
     "Response",
     "ResponseTimes",

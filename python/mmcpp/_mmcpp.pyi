@@ -15,9 +15,17 @@ class CacheSession:
     def value(self, i: int) -> Any: ...
     def wait(self, i: int, timeout_s: float) -> str: ...
 
+class CancelFlag:
+    def __init__(self) -> None: ...
+    def cancel(self) -> None: ...
+    @property
+    def cancelled(self) -> bool: ...
+
 class Family:
     def __init__(self, json: str, ignore_unknown_keys: bool = False) -> None: ...
     def feature(self, image: npt.NDArray[np.uint8], dtype: str) -> npt.NDArray[Any]: ...
+    @staticmethod
+    def from_methods(methods: Any) -> Family: ...
     def plan(self, height: int, width: int) -> dict[str, Any]: ...
     @property
     def feature_name(self) -> str: ...
@@ -86,7 +94,19 @@ def process(
     profile: str,
     decode_limits: tuple[int, int, int] | None,
     request_limits: tuple[int, int, int] | None,
+    stop: tuple[float | None, CancelFlag | None] | None = None,
+    text: str = "",
+    tokenizer: Any = None,
 ) -> dict[str, Any]: ...
+def process_each(
+    family: Family,
+    media: Sequence[Any],
+    dtype: str,
+    profile: str,
+    decode_limits: tuple[int, int, int] | None,
+    request_limits: tuple[int, int, int] | None,
+    stop: tuple[float | None, CancelFlag | None] | None = None,
+) -> list[dict[str, Any] | Exception]: ...
 def process_items(
     family: Family,
     media: Sequence[Any],
@@ -95,6 +115,7 @@ def process_items(
     decode_limits: tuple[int, int, int] | None,
     request_limits: tuple[int, int, int] | None,
     out: npt.NDArray[Any] | None = None,
+    stop: tuple[float | None, CancelFlag | None] | None = None,
 ) -> tuple[npt.NDArray[Any], list[dict[str, Any]]]: ...
 def resize(
     image: npt.NDArray[np.uint8],

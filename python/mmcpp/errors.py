@@ -9,7 +9,15 @@ memory is a ``MemoryError`` (``"out_of_memory"``), a bug of this library a ``Run
 
 from __future__ import annotations
 
-__all__ = ["DecodeError", "FetchError", "LimitError", "MmError", "UnsupportedError"]
+__all__ = [
+    "CancelledError",
+    "DeadlineError",
+    "DecodeError",
+    "FetchError",
+    "LimitError",
+    "MmError",
+    "UnsupportedError",
+]
 
 
 class MmError(ValueError):
@@ -53,3 +61,17 @@ class FetchError(MmError):
 
     __module__ = "mmcpp"
     code = "fetch_failed"
+
+
+class DeadlineError(MmError, TimeoutError):
+    """The call was not done within its ``timeout``; the message says at which stage it ended."""
+
+    __module__ = "mmcpp"
+    code = "deadline_exceeded"
+
+
+class CancelledError(MmError):
+    """The call's ``CancelFlag`` was set; the message says at which stage it ended."""
+
+    __module__ = "mmcpp"
+    code = "cancelled"

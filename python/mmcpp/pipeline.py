@@ -4,17 +4,33 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from mmcpp import _mmcpp
-from mmcpp.image import ImageInfo, Profile, side
-from mmcpp.inputs import ImageInput, text, to_media_list
+from mmcpp.cancelling import CancelFlag, Stop
+from mmcpp.errors import UnsupportedError
+from mmcpp.family import Family, native
+from mmcpp.fetching import FetchPolicy
+from mmcpp.image import Profile, side
+from mmcpp.inputs import ImageInput, Prompt, to_media_each, to_media_list, token_ids
+from mmcpp.inputs import text as checked_text
 from mmcpp.limits import DecodeLimits, RequestLimits, values
+from mmcpp.results import (
+    Item,
+    ItemBatch,
+    ItemPlan,
+    ItemTimes,
+    PlannedRequest,
+    RequestCounters,
+    Response,
+    ResponseTimes,
+    to_item,
+    to_plan,
+)
 from mmcpp.spec import Backend, load_spec, to_json
 
 __all__ = [
@@ -26,6 +42,7 @@ __all__ = [
     "ItemTimes",
     "Pipeline",
     "PlannedRequest",
+    "RequestCounters",
     "Response",
     "ResponseTimes",
 ]
@@ -35,91 +52,6 @@ DType = Literal["float32", "bfloat16", "float16", "uint8"]
 
 # The image half has no request to protect: a training loop's batch is as large as it likes.
 _NO_LIMITS = (2**63 - 1, 2**63 - 1, 2**63 - 1)
-
-
-@dataclass(frozen=True)
-class ItemPlan:
-    """What a picture of some size becomes, known without pixels."""
-
-    feature_shape: tuple[int, ...]
-    grid: tuple[int, int, int]
-    """``(t, h, w)`` in patches, before any merge; of families that cut tiles ``(tiles, rows,
-    columns)``, where tiles counts the thumbnail too."""
-    tokens: int
-    """Prompt tokens that take the placeholder's place."""
-    resized_height: int
-    """Pixels of the picture that the model sees."""
-    resized_width: int
-
-
-@dataclass(frozen=True)
-class ItemTimes:
-    """Where a picture's time went, in milliseconds."""
-
-    hash_ms: float
-    decode_ms: float
-    process_ms: float
-
-
-@dataclass(frozen=True, eq=False)  # arrays have no one answer to ==
-class Item:
-    """One picture of a result."""
-
-    plan: ItemPlan
-    feature: npt.NDArray[Any] | None
-    """Of shape ``plan.feature_shape``; None in an ItemBatch, whose features are packed."""
-    aux: dict[str, npt.NDArray[Any]]
-    """Small tensors beside it, such as ``image_grid_thw`` ``int64 [3]``."""
-    content_hash: int
-    """``mmcpp.content_hash`` of the encoded bytes; for given pixels, of their size and values."""
-    info: ImageInfo | None
-    """What the file's header says; None for given pixels."""
-    times: ItemTimes
-
-
-@dataclass(frozen=True, eq=False)  # arrays have no one answer to ==
-class ItemBatch:
-    """The pictures of an ``ImageProcessor`` call."""
-
-    features: npt.NDArray[Any]
-    """All features along axis 0."""
-    items: list[Item]
-
-
-@dataclass(frozen=True)
-class ResponseTimes:
-    """Where a request's time went besides its pictures, in milliseconds."""
-
-    layout_ms: float
-    positions_ms: float
-
-
-@dataclass(frozen=True, eq=False)  # arrays have no one answer to ==
-class Response:
-    """What a request becomes."""
-
-    input_ids: npt.NDArray[np.int64]
-    """Expanded, ``int64 [length]``."""
-    items: list[Item]
-    """In the order of the request's pictures."""
-    offsets: list[tuple[int, int]]
-    """``offsets[i]``: first and last token of item i, both inside."""
-    positions: npt.NDArray[np.int64] | None
-    """M-RoPE position ids, ``int64 [3, length]``, XD-RoPE's, ``[axes, length]``; None where positions are plain."""
-    position_delta: int | None
-    """Largest position + 1 - length; None where positions are plain."""
-    times: ResponseTimes
-
-
-@dataclass(frozen=True, eq=False)  # arrays have no one answer to ==
-class PlannedRequest:
-    """What a request becomes, without its pixels; the members are those of a ``Response``."""
-
-    input_ids: npt.NDArray[np.int64]
-    items: list[ItemPlan]
-    offsets: list[tuple[int, int]]
-    positions: npt.NDArray[np.int64] | None
-    position_delta: int | None
 
 
 _Self = TypeVar("_Self", bound="_Configured")
@@ -133,10 +65,11 @@ class _Configured:
 
     _for_prompts = False
 
-    def __init__(self, spec: Mapping[str, Any] | str, profile: Profile, limits: DecodeLimits | None) -> None:
-        self._json = to_json(spec)
-        self._family = _mmcpp.Family(self._json)
-        self._profile = text("profile", profile)
+    def __init__(self, spec: Mapping[str, Any] | str | Family, profile: Profile, limits: DecodeLimits | None) -> None:
+        self._custom = spec if isinstance(spec, Family) else None
+        self._json = "" if isinstance(spec, Family) else to_json(spec)
+        self._family = self._native()
+        self._profile = checked_text("profile", profile)
         self._decode_limits = values(limits, DecodeLimits)
 
     @classmethod
@@ -187,10 +120,32 @@ class _Configured:
         """
         return cls(load_spec(folder, backend=backend, for_prompts=cls._for_prompts), profile, limits)
 
+    @classmethod
+    def from_family(
+        cls: type[_Self], family: Family, *, profile: Profile = "hf", limits: DecodeLimits | None = None
+    ) -> _Self:
+        """Configure with a family that is written in Python.
+
+        Args:
+            family: an instance of a subclass of ``mmcpp.family.Family``. Its ``name``, ``feature_name`` and
+                ``pads_features`` are read once, here.
+            profile: as for ``from_spec``.
+            limits: as for ``from_spec``.
+
+        Raises:
+            TypeError: no such instance.
+        """
+        if not isinstance(family, Family):
+            raise TypeError(f"family: expected a mmcpp.family.Family, got {type(family).__name__}")
+        return cls(family, profile, limits)
+
+    def _native(self) -> _mmcpp.Family:
+        return _mmcpp.Family(self._json) if self._custom is None else native(self._custom)
+
     @property
     def spec(self) -> dict[str, Any]:
-        """The spec, as a new dict."""
-        spec: dict[str, Any] = json.loads(self._json)
+        """The spec, as a new dict; UnsupportedError for a family that is written in Python."""
+        spec: dict[str, Any] = json.loads(self.spec_json)
         return spec
 
     @property
@@ -205,7 +160,9 @@ class _Configured:
 
     @property
     def spec_json(self) -> str:
-        """The spec as JSON text, as a native server takes it."""
+        """The spec as JSON text, as a native server takes it; UnsupportedError as for ``spec``."""
+        if self._custom is not None:
+            raise UnsupportedError(f"spec: {self.family} is written in Python and has none")
         return self._json
 
     def plan(self, height: int, width: int) -> ItemPlan:
@@ -219,7 +176,7 @@ class _Configured:
             ValueError: a size that the family refuses.
             TypeError: a size that is no integer.
         """
-        return _plan(self._family.plan(side("height", height), side("width", width)))
+        return to_plan(self._family.plan(side("height", height), side("width", width)))
 
     def count_tokens(self, height: int, width: int) -> int:
         """Give the prompt tokens that stand for a picture of this size.
@@ -236,6 +193,8 @@ class _Configured:
 
     def __repr__(self) -> str:
         """Show the spec."""
+        if self._custom is not None:
+            return f"{type(self).__name__}.from_family({self._custom!r})"
         return f"{type(self).__name__}.from_spec({self._json})"
 
     def __getstate__(self) -> dict[str, Any]:
@@ -245,7 +204,7 @@ class _Configured:
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Make the native family again."""
         self.__dict__.update(state)
-        self._family = _mmcpp.Family(self._json)
+        self._family = self._native()
 
 
 class ImageProcessor(_Configured):
@@ -267,13 +226,17 @@ class ImageProcessor(_Configured):
         dtype: DType = "float32",
         return_tensors: Literal["np", "pt"] = "np",
         out: npt.NDArray[Any] | None = None,
+        policy: FetchPolicy | None = None,
+        timeout: float | None = None,
+        cancel: CancelFlag | None = None,
     ) -> dict[str, Any]:
         """Give the tensors that the checkpoint's Hugging Face image processor gives.
 
         Args:
             images: one picture, or a list or tuple of them: encoded bytes, a ``pathlib.Path``, a
-                PIL image (transparency is composited on white) or a ``uint8`` array ``[height,
-                width, 3]``.
+                PIL image (transparency is composited on white), a ``uint8`` array ``[height,
+                width, 3]``, or a source string: a ``data:`` URL, and with a ``policy`` whatever
+                that allows of ``mmcpp.fetch``'s sources.
             dtype: of the feature. ``"uint8"`` gives the pixels as resized and leaves normalisation
                 to the device.
             return_tensors: ``"np"`` for numpy, ``"pt"`` for torch; neither copies. As numpy has no
@@ -283,6 +246,10 @@ class ImageProcessor(_Configured):
                 (``plan`` gives it, the shapes of several pictures added up along axis 0) and type
                 (``uint16`` for ``"bfloat16"``), C-contiguous. The feature of the result is this
                 memory. After an error its contents are unspecified.
+            policy: what source strings may be; None for ``data:`` URLs alone, so that a string of a
+                stranger opens neither a file nor a connection. A ``pathlib.Path`` needs none.
+            timeout: seconds that the call may take, fetching included.
+            cancel: a flag by which another thread ends the call.
 
         Returns:
             ``pixel_values`` of ``dtype`` and, of n pictures, what the family says beside it:
@@ -307,10 +274,12 @@ class ImageProcessor(_Configured):
                 order.
             TypeError: something that is no picture, or an ``out`` that is no array of that type.
             OSError: a file cannot be read.
+            FetchError: a source string cannot be had.
+            DeadlineError, CancelledError: it was not done in time, or ``cancel`` was set.
         """
         if return_tensors not in ("np", "pt"):
             raise ValueError(f'return_tensors: expected "np" or "pt", got {return_tensors!r}')
-        batch = self.process_items(images, dtype=dtype, out=out)
+        batch = self.process_items(images, dtype=dtype, out=out, policy=policy, timeout=timeout, cancel=cancel)
         tensors = {self._family.feature_name: batch.features}
         for name in batch.items[0].aux:
             tensors[name] = np.stack([item.aux[name] for item in batch.items])
@@ -322,6 +291,9 @@ class ImageProcessor(_Configured):
         *,
         dtype: DType = "float32",
         out: npt.NDArray[Any] | None = None,
+        policy: FetchPolicy | None = None,
+        timeout: float | None = None,
+        cancel: CancelFlag | None = None,
     ) -> ItemBatch:
         """Give the features with what is known of each picture: plan, hash, header, times.
 
@@ -329,20 +301,74 @@ class ImageProcessor(_Configured):
             images: as for a call.
             dtype: as for a call.
             out: as for a call.
+            policy: as for a call.
+            timeout: as for a call.
+            cancel: as for a call.
 
         Raises:
             The errors of a call.
         """
+        stop = Stop(timeout, cancel)
+        media = to_media_list(images, policy, stop)
         features, items = _mmcpp.process_items(
             self._family,
-            to_media_list(images),
-            text("dtype", dtype),
+            media,
+            checked_text("dtype", dtype),
             self._profile,
             self._decode_limits,
             _NO_LIMITS,
             out,
+            stop.native(),
         )
-        return ItemBatch(features, [_item(fields) for fields in items])
+        return ItemBatch(features, [to_item(fields) for fields in items])
+
+    def process_each(
+        self,
+        images: ImageInput | Sequence[ImageInput],
+        *,
+        dtype: DType = "float32",
+        policy: FetchPolicy | None = None,
+        timeout: float | None = None,
+        cancel: CancelFlag | None = None,
+    ) -> list[Item | Exception]:
+        """Give what each picture becomes, each for itself: a bad one harms no other.
+
+        Args:
+            images: as for a call.
+            dtype: as for a call.
+            policy: as for a call.
+            timeout: as for a call; pictures that were done in time are there.
+            cancel: as for a call.
+
+        Returns:
+            In the order of the pictures, an item with its own feature, or the exception that a call
+            with this picture would raise.
+
+        Raises:
+            TypeError: something that is no picture.
+            ValueError: no pictures, or an unknown dtype.
+
+        >>> from mmcpp.spec import preset_spec
+        >>> processor = ImageProcessor.from_spec(preset_spec("qwen2_vl"))
+        >>> good, bad = processor.process_each([np.zeros((56, 56, 3), np.uint8), b"no picture"])
+        >>> good.plan.tokens, bad.code, bad.item
+        (4, 'unsupported', 1)
+        """
+        stop = Stop(timeout, cancel)
+        media = to_media_each(images, policy, stop)
+        results = _mmcpp.process_each(
+            self._family,
+            [b"" if isinstance(item, Exception) else item for item in media],
+            checked_text("dtype", dtype),
+            self._profile,
+            self._decode_limits,
+            _NO_LIMITS,
+            stop.native(),
+        )
+        return [
+            given if isinstance(given, Exception) else result if isinstance(result, Exception) else to_item(result)
+            for given, result in zip(media, results, strict=True)
+        ]
 
 
 class Pipeline(_Configured):
@@ -353,10 +379,15 @@ class Pipeline(_Configured):
     def process(
         self,
         *,
-        input_ids: Sequence[int] | npt.NDArray[Any],
+        input_ids: Sequence[int] | npt.NDArray[Any] | None = None,
         images: Sequence[ImageInput],
         dtype: DType = "float32",
         limits: RequestLimits | None = None,
+        text: str | None = None,
+        tokenizer: Callable[[str], Sequence[int]] | None = None,
+        policy: FetchPolicy | None = None,
+        timeout: float | None = None,
+        cancel: CancelFlag | None = None,
     ) -> Response:
         """Run a request. All or nothing: the first error, in the order of items, is the answer.
 
@@ -365,9 +396,16 @@ class Pipeline(_Configured):
             images: the pictures in prompt order, in any form that an ``ImageProcessor`` takes.
             dtype: of the features.
             limits: of the request; ``RequestLimits()`` by default.
+            text: the prompt as text, in place of ``input_ids``.
+            tokenizer: gives the ids of ``text``, placeholders among them, when the pictures are known
+                to be within the limits. An exception of it becomes an error of the request, whose
+                cause it is.
+            policy: as for an ``ImageProcessor``.
+            timeout: as for an ``ImageProcessor``.
+            cancel: as for an ``ImageProcessor``.
 
         Returns:
-            Expanded ids, items, inclusive offsets, positions and times.
+            Expanded ids, items, inclusive offsets, positions, times and counters.
 
         Raises:
             DecodeError, UnsupportedError: a picture cannot be used; ``item`` says which.
@@ -376,6 +414,8 @@ class Pipeline(_Configured):
                 an ``ImageProcessor`` refuses.
             TypeError: ids that are no integers, or something that is no picture.
             OSError: a file cannot be read.
+            FetchError, DeadlineError, CancelledError: as an ``ImageProcessor``.
+            RuntimeError: the tokenizer failed, but for a ValueError and others that keep their kind.
 
         >>> from mmcpp.spec import preset_spec
         >>> pipeline = Pipeline.from_spec(preset_spec("qwen2_vl"))
@@ -384,23 +424,37 @@ class Pipeline(_Configured):
         >>> response.input_ids.tolist(), response.offsets
         ([1, 151655, 151655, 151655, 151655, 2], [(1, 4)])
         """
-        fields = _mmcpp.process(
-            self._family,
-            _token_ids(input_ids),
-            to_media_list(images),
-            text("dtype", dtype),
-            self._profile,
-            self._decode_limits,
-            values(limits, RequestLimits),
-        )
+        prompt = Prompt(input_ids, text, tokenizer)
+        stop = Stop(timeout, cancel)
+        request_limits = values(limits, RequestLimits)
+        most = (limits or RequestLimits()).max_total_bytes
+        media = to_media_list(images, policy, stop, most)
+        try:
+            fields = _mmcpp.process(
+                self._family,
+                prompt.ids,
+                media,
+                checked_text("dtype", dtype),
+                self._profile,
+                self._decode_limits,
+                request_limits,
+                stop.native(),
+                prompt.text,
+                prompt.tokenize,
+            )
+        except Exception as error:
+            if prompt.failure is None:
+                raise
+            raise error from prompt.failure
         positions, delta = fields["positions"] or (None, None)
         return Response(
             input_ids=fields["input_ids"],
-            items=[_item(item) for item in fields["items"]],
+            items=[to_item(item) for item in fields["items"]],
             offsets=fields["offsets"],
             positions=positions,
             position_delta=delta,
-            times=ResponseTimes(fields["layout_ms"], fields["positions_ms"]),
+            times=ResponseTimes(fields["layout_ms"], fields["positions_ms"], fields["tokenize_ms"]),
+            counters=RequestCounters(**fields["counters"]),
         )
 
     def plan_request(
@@ -435,46 +489,14 @@ class Pipeline(_Configured):
         max_items, _, max_tokens = values(limits, RequestLimits) or _mmcpp.default_request_limits()
         fields = _mmcpp.plan_request(
             self._family,
-            _token_ids(input_ids),
+            token_ids(input_ids),
             [(side("height", height), side("width", width)) for height, width in sizes],
             max_items,
             max_tokens,
         )
         positions, delta = fields["positions"] or (None, None)
-        items = [_plan(plan) for plan in fields["items"]]
+        items = [to_plan(plan) for plan in fields["items"]]
         return PlannedRequest(fields["input_ids"], items, fields["offsets"], positions, delta)
-
-
-def _plan(fields: dict[str, Any]) -> ItemPlan:
-    return ItemPlan(**fields)
-
-
-def _item(fields: dict[str, Any]) -> Item:
-    info = fields["info"]
-    return Item(
-        plan=_plan(fields["plan"]),
-        feature=fields["feature"],
-        aux=fields["aux"],
-        content_hash=fields["content_hash"],
-        info=None if info is None else ImageInfo(**info),
-        times=ItemTimes(*fields["times"]),
-    )
-
-
-def _token_ids(input_ids: object) -> npt.NDArray[np.int64]:
-    try:
-        array = np.asarray(input_ids)
-    except ValueError as error:  # of lists of unequal lengths
-        raise TypeError(f"input_ids: expected integers in one dimension: {error}") from None
-    if array.size == 0:
-        array = array.astype(np.int64)
-    if array.ndim != 1 or array.dtype.kind not in "iu":
-        raise TypeError(
-            f"input_ids: expected int64 integers in one dimension, got {array.dtype} of shape {array.shape}"
-        )
-    if array.dtype.kind == "u" and array.size > 0 and int(array.max()) > 2**63 - 1:
-        raise ValueError(f"input_ids: {array.max()} does not fit in int64")
-    return np.ascontiguousarray(array, dtype=np.int64)
 
 
 def _to_torch(tensors: dict[str, npt.NDArray[Any]], dtype: DType) -> dict[str, Any]:

@@ -1,3 +1,4 @@
+import base64
 import os
 import re
 import sys
@@ -7,9 +8,9 @@ import pytest
 from PIL import Image
 
 import mmcpp
-from mmcpp.inputs import to_media, to_media_list
+from mmcpp.inputs import Prompt, to_media, to_media_each, to_media_list, token_ids
 from mmcpp.spec import preset_spec
-from samples import noise, png
+from samples import encode, noise, png
 
 MODES = ["1", "L", "LA", "P", "PA", "RGB", "RGBA", "CMYK", "YCbCr", "LAB", "HSV", "I", "F", "I;16"]
 
@@ -146,3 +147,70 @@ def test_every_bad_picture_is_named(value, error, match):
             call()
         if error is ValueError:
             assert (raised.value.code, raised.value.item) == ("invalid_argument", 2)
+
+
+LOOPBACK = mmcpp.FetchPolicy(allowed_networks=["127.0.0.0/8"])
+
+
+def test_source_strings(web_server, tmp_path):
+    picture = noise(28, 28)
+    encoded = encode(picture)
+    path = tmp_path / "a.png"
+    path.write_bytes(encoded)
+    policy = mmcpp.FetchPolicy(file_roots=[tmp_path])
+    text = base64.b64encode(encoded).decode()
+    assert to_media_list(f"data:image/png;base64,{text}") == [encoded]
+    assert to_media_list([picture, " DATA:;base64," + text, path])[1:] == [encoded, encoded]
+    assert to_media_list([text, str(path), path.as_uri()], policy) == [encoded] * 3
+    assert to_media_list([b"x", web_server.url("/hello")], LOOPBACK) == [b"x", b"/hello"]
+    processor = mmcpp.ImageProcessor.from_spec(preset_spec("qwen2_vl"))
+    expected = processor(encoded)["pixel_values"]
+    np.testing.assert_array_equal(processor(str(path), policy=policy)["pixel_values"], expected)
+
+
+@pytest.mark.parametrize("source", ["/etc/passwd", "a.png", "file:///etc/passwd", "http://x/", "aGVsbG8=", ""])
+def test_without_a_policy_a_string_opens_nothing(source):
+    with pytest.raises(TypeError, match=r"image 1: a picture's path is given as pathlib\.Path.*needs a FetchPolicy"):
+        to_media_list([b"x", source])
+
+
+def test_errors_of_sources_name_the_picture(web_server):
+    images = [b"x", "data:,a", web_server.url("/status/404")]
+    with pytest.raises(mmcpp.FetchError, match="^image 2: .*404") as caught:
+        to_media_list(images, LOOPBACK)
+    assert (caught.value.code, caught.value.item) == ("fetch_failed", 2)
+    with pytest.raises(mmcpp.FetchError, match="^image 0: policy: ") as caught:
+        to_media_list(web_server.url(), mmcpp.FetchPolicy())
+    assert (caught.value.code, caught.value.item) == ("forbidden", 0)
+    with pytest.raises(mmcpp.LimitError):
+        to_media_list(["data:,abc", "data:,def"], LOOPBACK, max_total_bytes=5)
+    with pytest.raises(mmcpp.FetchError, match="^image 0: data url: "):
+        to_media_list("data:nothing")
+    with pytest.raises(TypeError, match="policy: expected a FetchPolicy or None, got str"):
+        to_media_list("data:,a", "anything")
+
+
+def test_each_source_for_itself(web_server, tmp_path):
+    images = ["data:,a", web_server.url("/status/404"), web_server.url("/b"), tmp_path / "none", b"c", "data:x"]
+    results = to_media_each(images, LOOPBACK)
+    assert [r for r in results if isinstance(r, bytes)] == [b"a", b"/b", b"c"]
+    assert [type(results[i]) for i in (1, 3, 5)] == [mmcpp.FetchError, FileNotFoundError, mmcpp.FetchError]
+    assert [results[i].item for i in (1, 5)] == [1, 5]
+    assert len(to_media_each("data:,a")) == 1
+    with pytest.raises(TypeError, match="image 1"):
+        to_media_each([b"x", ["nested"]])
+
+
+def test_a_prompt_is_ids_or_a_text():
+    prompt = Prompt([1, 2], None, None)
+    assert (prompt.ids.tolist(), prompt.tokenize) == ([1, 2], None)
+    prompt = Prompt(None, "ab", lambda text: [ord(c) for c in text])
+    assert prompt.tokenize("ab")[0] is None
+    assert prompt.tokenize("ab")[1].tolist() == [97, 98]
+    for arguments in ((None, None, None), ([1], "a", len), (None, "a", None), ([1], None, len), (None, "a", 5)):
+        with pytest.raises(TypeError):
+            Prompt(*arguments)
+    with pytest.raises(TypeError, match="float64"):
+        token_ids([1.5])
+    with pytest.raises(ValueError, match="text: no Unicode text"):
+        Prompt(None, "\ud800", len)

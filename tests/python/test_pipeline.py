@@ -381,3 +381,69 @@ def test_errors_in_threads_stay_apart(processor):
 
     with ThreadPoolExecutor(8) as pool:
         assert all(pool.map(work, range(64)))
+
+
+def test_a_text_and_its_tokenizer(pipeline):
+    image = SPEC["image_token_id"]
+    picture = noise(56, 56)
+    expected = pipeline.process(input_ids=[1, image, 2], images=[picture])
+    calls = []
+
+    def tokenizer(text):
+        calls.append(text)
+        return [1, image, 2]
+
+    response = pipeline.process(text="see <é>", tokenizer=tokenizer, images=[picture])
+    np.testing.assert_array_equal(response.input_ids, expected.input_ids)
+    assert response.offsets == expected.offsets
+    assert calls == ["see <é>"]
+    assert response.times.tokenize_ms > 0
+
+
+@pytest.mark.parametrize(
+    ("raised", "kind", "code"),
+    [
+        (KeyError("lost"), RuntimeError, "internal"),
+        (ValueError("lost"), ValueError, "invalid_argument"),
+        (MemoryError("lost"), MemoryError, "out_of_memory"),
+        (mmcpp.UnsupportedError("lost"), mmcpp.UnsupportedError, "unsupported"),
+    ],
+)
+def test_an_error_of_the_tokenizer_is_the_requests_and_its_cause(pipeline, raised, kind, code):
+    def tokenizer(_):
+        raise raised
+
+    with pytest.raises(kind, match=f"^tokenizer: {type(raised).__name__}: .*lost") as caught:
+        pipeline.process(text="a", tokenizer=tokenizer, images=[noise(28, 28)])
+    assert caught.value.__cause__ is raised
+    assert (caught.value.code, caught.value.item) == (code, None)
+
+
+def test_a_tokenizer_gives_integers(pipeline):
+    for value, kind in (([1.5], ValueError), (None, ValueError), ([], ValueError), ([[1]], ValueError)):
+        with pytest.raises(kind, match="tokenizer: "):
+            pipeline.process(text="a", tokenizer=lambda _, value=value: value, images=[noise(28, 28)])
+
+
+def test_a_bad_item_harms_no_other(processor, tmp_path):
+    good = noise(56, 84)
+    images = [encode(good), b"", b"hello", encode(good)[:50], good, good[:, ::2], tmp_path / "none.png", "data:,x"]
+    results = processor.process_each(images, dtype="uint8")
+    alone = processor.process_items([good], dtype="uint8")
+    for index in (0, 4):
+        np.testing.assert_array_equal(results[index].feature, alone.features)
+        assert results[index].plan == alone.items[0].plan
+    unsupported = mmcpp.UnsupportedError
+    kinds = [ValueError, unsupported, mmcpp.DecodeError, ValueError, FileNotFoundError, unsupported]
+    for index, kind in zip((1, 2, 3, 5, 6, 7), kinds, strict=True):
+        assert type(results[index]) is kind, index
+        if kind is not FileNotFoundError:
+            assert results[index].item == index
+            assert str(results[index]).startswith(f"image {index}: ")
+            with pytest.raises(kind) as caught:
+                processor.process_items(images[index])
+            assert str(caught.value).partition(": ")[2] == str(results[index]).partition(": ")[2]
+    with pytest.raises(TypeError, match="image 1"):
+        processor.process_each([good, 5])
+    with pytest.raises(ValueError, match="without image sources"):
+        processor.process_each([])

@@ -1,0 +1,146 @@
+"""What requests and batches become: carriers of the core's results."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mmcpp.image import ImageInfo
+
+__all__ = [
+    "Item",
+    "ItemBatch",
+    "ItemPlan",
+    "ItemTimes",
+    "PlannedRequest",
+    "RequestCounters",
+    "Response",
+    "ResponseTimes",
+]
+
+
+@dataclass(frozen=True)
+class ItemPlan:
+    """What a picture of some size becomes, known without pixels."""
+
+    feature_shape: tuple[int, ...]
+    grid: tuple[int, int, int]
+    """``(t, h, w)`` in patches, before any merge; of families that cut tiles ``(tiles, rows,
+    columns)``, where tiles counts the thumbnail too."""
+    tokens: int
+    """Prompt tokens that take the placeholder's place."""
+    resized_height: int
+    """Pixels of the picture that the model sees."""
+    resized_width: int
+
+
+@dataclass(frozen=True)
+class ItemTimes:
+    """Where a picture's time went, in milliseconds."""
+
+    hash_ms: float
+    decode_ms: float
+    process_ms: float
+
+
+@dataclass(frozen=True, eq=False)  # arrays have no one answer to ==
+class Item:
+    """One picture of a result."""
+
+    plan: ItemPlan
+    feature: npt.NDArray[Any] | None
+    """Of shape ``plan.feature_shape``; None in an ItemBatch, whose features are packed."""
+    aux: dict[str, npt.NDArray[Any]]
+    """Small tensors beside it, such as ``image_grid_thw`` ``int64 [3]``."""
+    content_hash: int
+    """``mmcpp.content_hash`` of the encoded bytes; for given pixels, of their size and values."""
+    info: ImageInfo | None
+    """What the file's header says; None for given pixels."""
+    times: ItemTimes
+
+
+@dataclass(frozen=True, eq=False)  # arrays have no one answer to ==
+class ItemBatch:
+    """The pictures of an ``ImageProcessor`` call."""
+
+    features: npt.NDArray[Any]
+    """All features along axis 0."""
+    items: list[Item]
+
+
+@dataclass(frozen=True)
+class ResponseTimes:
+    """Where a request's time went besides its pictures, in milliseconds."""
+
+    layout_ms: float
+    positions_ms: float
+    tokenize_ms: float = 0.0
+
+
+@dataclass(frozen=True)
+class RequestCounters:
+    """What a request came to, as a server's metrics count it."""
+
+    items: int
+    duplicates: int
+    """Of these, equal to an earlier picture and not processed again."""
+    bytes_in: int
+    """Encoded bytes and given pixels, of all pictures."""
+    pixels: int
+    """Height times width, of all pictures but duplicates."""
+    bytes_out: int
+    """Of features and the tensors beside them."""
+    tokens_in: int
+    """Of the prompt."""
+    tokens_out: int
+    """Of the expanded prompt."""
+
+
+@dataclass(frozen=True, eq=False)  # arrays have no one answer to ==
+class Response:
+    """What a request becomes."""
+
+    input_ids: npt.NDArray[np.int64]
+    """Expanded, ``int64 [length]``."""
+    items: list[Item]
+    """In the order of the request's pictures."""
+    offsets: list[tuple[int, int]]
+    """``offsets[i]``: first and last token of item i, both inside."""
+    positions: npt.NDArray[np.int64] | None
+    """M-RoPE position ids, ``int64 [3, length]``, XD-RoPE's, ``[axes, length]``; None where positions are plain."""
+    position_delta: int | None
+    """Largest position + 1 - length; None where positions are plain."""
+    times: ResponseTimes
+    counters: RequestCounters
+
+
+@dataclass(frozen=True, eq=False)  # arrays have no one answer to ==
+class PlannedRequest:
+    """What a request becomes, without its pixels; the members are those of a ``Response``."""
+
+    input_ids: npt.NDArray[np.int64]
+    items: list[ItemPlan]
+    offsets: list[tuple[int, int]]
+    positions: npt.NDArray[np.int64] | None
+    position_delta: int | None
+
+
+def to_plan(fields: dict[str, Any]) -> ItemPlan:
+    """Give the plan that the core says."""
+    return ItemPlan(**fields)
+
+
+def to_item(fields: dict[str, Any]) -> Item:
+    """Give the item that the core says."""
+    info = fields["info"]
+    return Item(
+        plan=to_plan(fields["plan"]),
+        feature=fields["feature"],
+        aux=fields["aux"],
+        content_hash=fields["content_hash"],
+        info=None if info is None else ImageInfo(**info),
+        times=ItemTimes(*fields["times"]),
+    )
