@@ -20,6 +20,9 @@ class Handler(BaseHTTPRequestHandler):
         name, _, argument = self.path[1:].partition("/")
         if self.path.startswith("/to?"):
             self.reply(302, b"", {"Location": unquote(self.path[4:])})
+        elif name == "redirects":
+            status, _, target = argument.partition("/")
+            self.reply(int(status), b"", {"Location": unquote(target)})
         elif name == "redirect":
             left = int(argument)
             self.reply(302, b"", {"Location": f"/redirect/{left - 1}"}) if left else self.reply(200, b"end")
