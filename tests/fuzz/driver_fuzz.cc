@@ -1,5 +1,6 @@
-// Any request under small limits, with the chaos executor: every schedule gives one outcome, and a
-// packed batch fails exactly when the unpacked way fails at an item.
+// Any request under small limits, with the chaos executor: every schedule gives one outcome, a
+// packed batch fails exactly when the unpacked way fails at an item, and each item for itself is
+// what it is among the others.
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -84,6 +85,41 @@ bool SameItems(const std::vector<OutputItem>& a, const std::vector<OutputItem>& 
   return true;
 }
 
+bool SameResults(const std::vector<Result<OutputItem>>& a,
+                 const std::vector<Result<OutputItem>>& b) {
+  if (a.size() != b.size()) return false;
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (a[i].ok() != b[i].ok()) return false;
+    if (a[i].ok() ? !SameBytes(a[i]->feature, b[i]->feature)
+                  : !SameError(a[i].error(), b[i].error())) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Items alone against the request that they were part of.
+void CheckEach(const Family& family, const std::vector<MediaSource>& media,
+               const ProcessOptions& options, const Result<Response>& request) {
+  par::SetChaosSeed(0);
+  const auto each = ProcessEach(family, media, options);
+  for (uint64_t seed = 1; seed < kSeeds; ++seed) {
+    par::SetChaosSeed(seed);
+    const auto again = ProcessEach(family, media, options);
+    Require(each.ok() == again.ok());
+    Require(each.ok() ? SameResults(*each, *again) : SameError(each.error(), again.error()));
+  }
+  if (!each.ok()) return;
+  if (request.ok()) {
+    for (size_t i = 0; i < media.size(); ++i) {
+      Require((*each)[i].ok() && SameBytes((*each)[i]->feature, request->items[i].feature));
+    }
+  } else if (request.error().item >= 0) {
+    const Result<OutputItem>& failed = (*each)[static_cast<size_t>(request.error().item)];
+    Require(!failed.ok() && SameError(failed.error(), request.error()));
+  }
+}
+
 void Check(ByteReader* in) {
   static const std::vector<uint8_t> pixels(32 * 128, 77);
   const ProcessOptions options = ReadOptions(in);
@@ -112,6 +148,7 @@ void Check(ByteReader* in) {
       Require(SameError(batch.error(), batch_again.error()));
     }
   }
+  CheckEach(family, media, options, first);
   Require(!first.ok() || batch.ok());
   if (!first.ok() && first.error().item >= 0) {
     Require(!batch.ok() && SameError(first.error(), batch.error()));
