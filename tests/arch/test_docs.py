@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from source_tree import ROOT
 
-PAGES = [*sorted(ROOT.glob("*.md")), ROOT / "third_party/README.md", *sorted((ROOT / "cpp/docs").rglob("*.md"))]
+PAGES = [*sorted(ROOT.glob("*.md")), ROOT / "third_party/README.md", *sorted(ROOT.glob("*/docs/**/*.md"))]
 README = (ROOT / "README.md").read_text()
 SYSTEM = {"stddef.h", "stdint.h", "string.h"}
 
