@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from family_cases import FAMILIES, TORCHVISION_ALONE
+
 
 @dataclass(frozen=True)
 class Side:
@@ -96,9 +98,23 @@ def _preprocess() -> list[Case]:
     return result
 
 
+def _families() -> list[Case]:
+    result = []
+    for name, (cls, settings) in FAMILIES.items():
+        for backend in ("torchvision",) if name in TORCHVISION_ALONE else ("torchvision", "pil"):
+            arguments = {"class": cls, "settings": settings, "backend": backend}
+            label = name if backend == "torchvision" else f"{name}, Pillow's"
+            result.append(
+                Case(
+                    "families, JPEG q90 1920x1080 to features", label, "family", "hd_q90.jpg", arguments, (Side("hf"),)
+                )
+            )
+    return result
+
+
 def cases() -> list[Case]:
     """Give all rows of the tables for one thread."""
-    return [*_decode(), *_resize(), *_preprocess()]
+    return [*_decode(), *_resize(), *_preprocess(), *_families()]
 
 
 @dataclass(frozen=True)

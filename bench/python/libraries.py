@@ -13,6 +13,7 @@ import importlib.util
 import io
 import json
 import os
+import tempfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -69,6 +70,15 @@ class Mmcpp:
         processor, dtype = self._processor(case), case["dtype"]
         source = np.load(case["file"]) if case["file"].endswith(".npy") else _data(case)
         return Job(lambda: processor(source, dtype=dtype), lambda result: result["pixel_values"])
+
+    def family(self, case: Case) -> Job:
+        """Bytes to the features of a checkpoint's folder."""
+        data = _data(case)
+        with tempfile.TemporaryDirectory() as folder:
+            settings = {"image_processor_type": case["class"], **case["settings"]}
+            Path(folder, "preprocessor_config.json").write_text(json.dumps(settings))
+            processor = self._mmcpp.ImageProcessor.from_pretrained(folder, backend=case["backend"])
+        return Job(lambda: processor(data), lambda result: result["pixel_values"])
 
     def requests(self, case: Case) -> Job:
         """So many requests as threads, at the same time."""
@@ -163,6 +173,17 @@ class HuggingFace:
             image_std=list(STD),
             **options,
         )
+        kind = "pt" if case["backend"] == "torchvision" else "np"
+        return Job(
+            lambda: processor(images=[self._image.open(io.BytesIO(data))], return_tensors=kind),
+            lambda result: np.asarray(result["pixel_values"]),
+        )
+
+    def family(self, case: Case) -> Job:
+        """The class with the checkpoint's settings; Pillow opens the file, as users do."""
+        data = _data(case)
+        suffix = "" if case["backend"] == "torchvision" else "Pil"
+        processor = getattr(self._transformers, case["class"] + suffix)(**case["settings"])
         kind = "pt" if case["backend"] == "torchvision" else "np"
         return Job(
             lambda: processor(images=[self._image.open(io.BytesIO(data))], return_tensors=kind),

@@ -1,0 +1,62 @@
+"""The families whose whole path is measured: a class of transformers, and the settings of a released checkpoint."""
+
+from __future__ import annotations
+
+from typing import Any
+
+CLIP = {
+    "image_mean": [0.48145466, 0.4578275, 0.40821073],
+    "image_std": [0.26862954, 0.26130258, 0.27577711],
+}
+HALF = {"image_mean": [0.5, 0.5, 0.5], "image_std": [0.5, 0.5, 0.5]}
+IMAGENET = {"image_mean": [0.485, 0.456, 0.406], "image_std": [0.229, 0.224, 0.225]}
+PINPOINTS = [[336, 672], [672, 336], [672, 672], [1008, 336], [336, 1008]]
+ONEVISION = [[384 * rows, 384 * columns] for rows in range(1, 7) for columns in range(1, 7)]
+
+FAMILIES: dict[str, tuple[str, dict[str, Any]]] = {
+    "GLM-4.6V": ("Glm46VImageProcessor", {"size": {"shortest_edge": 12544, "longest_edge": 9633792}, **CLIP}),
+    "GLM-5-Next": ("Glm5NextImageProcessor", {}),
+    "PaddleOCR-VL": (
+        "PaddleOCRVLImageProcessor",
+        {"size": {"shortest_edge": 147384, "longest_edge": 2822400}, **HALF},
+    ),
+    "ERNIE-4.5-VL": ("Ernie4_5_VLMoeImageProcessor", {}),
+    "VideoLLaMA3": ("VideoLlama3ImageProcessor", {}),
+    "HunyuanOCR": ("HunYuanVLImageProcessor", {}),
+    "MiniMax-M3-VL": ("MiniMaxM3VLImageProcessor", {}),
+    "Kimi-K2.5": ("Kimi_K25ImageProcessor", {}),
+    "CLIP": (
+        "CLIPImageProcessor",
+        {"size": {"shortest_edge": 336}, "crop_size": {"height": 336, "width": 336}, **CLIP},
+    ),
+    "DINOv2": (
+        "BitImageProcessor",
+        {"size": {"shortest_edge": 256}, "crop_size": {"height": 224, "width": 224}, **IMAGENET},
+    ),
+    "SigLIP": ("SiglipImageProcessor", {"size": {"height": 384, "width": 384}, "do_convert_rgb": True}),
+    "LLaVA-1.5": (
+        "LlavaImageProcessor",
+        {"size": {"shortest_edge": 336}, "crop_size": {"height": 336, "width": 336}, **CLIP},
+    ),
+    "Gemma 3": ("Gemma3ImageProcessor", {"size": {"height": 896, "width": 896}, "do_convert_rgb": True}),
+    "InternVL3": (
+        "GotOcr2ImageProcessor",
+        {"size": {"height": 448, "width": 448}, "crop_to_patches": True, "max_patches": 12, **IMAGENET},
+    ),
+    "Mistral Small 3.1": ("PixtralImageProcessor", {"size": {"longest_edge": 1540}, "patch_size": 14}),
+    "LLaVA-NeXT": (
+        "LlavaNextImageProcessor",
+        {
+            "size": {"shortest_edge": 336},
+            "crop_size": {"height": 336, "width": 336},
+            "image_grid_pinpoints": PINPOINTS,
+        },
+    ),
+    "LLaVA-OneVision": (
+        "LlavaOnevisionImageProcessor",
+        {"size": {"height": 384, "width": 384}, "image_grid_pinpoints": ONEVISION, **HALF},
+    ),
+}
+"""Name: the class without its backend, and what the checkpoint's file says."""
+
+TORCHVISION_ALONE = ("MiniMax-M3-VL", "Kimi-K2.5")
