@@ -71,6 +71,9 @@ class Inflater {
   bool CopyStored();
   Stop DecodeSome(uint8_t* until);
   Stop DecodeFast(uint8_t* until);
+  Stop DecodeFastPlain(uint8_t* until);
+  Stop DecodeFastBmi2(uint8_t* until);
+  Stop DecodeFastHere(uint8_t* until);  // of which those are copies
   Stop DecodeOne();
   bool ReadEnd();
   void AddToChecksum();
@@ -84,6 +87,7 @@ class Inflater {
   Block block_ = Block::kStart;
   bool last_ = false;   // the block is the last
   bool fixed_ = false;  // the codes are the fixed ones
+  const bool bmi2_;
   bool ended_ = false;  // the stream
   size_t stored_left_ = 0;
   size_t block_begin_ = 0;  // in the output

@@ -66,6 +66,19 @@ Result<const Kernels*> ActiveKernels() {
   return chosen;
 }
 
+bool MayUseBmi2() {
+#if MMCPP_SIMD && defined(__x86_64__)
+  static const bool has = [] {
+    __builtin_cpu_init();
+    return __builtin_cpu_supports("bmi2") != 0;
+  }();
+  const Result<const Kernels*> kernels = ActiveKernels();
+  return has && kernels.ok() && *kernels != &kScalarKernels;
+#else
+  return false;
+#endif
+}
+
 void OverrideKernels(const Kernels* kernels) {
   override_kernels.store(kernels, std::memory_order_release);
 }

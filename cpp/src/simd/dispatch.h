@@ -17,6 +17,10 @@ Result<const Kernels*> ActiveKernels();
 /// As ActiveKernels would decide for this value of MMCPP_ISA; null or empty stands for unset.
 Result<const Kernels*> ChooseKernels(const char* isa);
 
+/// Whether code outside the kernels may use BMI2's shifts: the machine has them, and the table in
+/// use is not the scalar one.
+bool MayUseBmi2();
+
 /// For tests: makes `kernels` the table in use; null goes back to the choice above.
 void OverrideKernels(const Kernels* kernels);
 

@@ -32,6 +32,12 @@ TEST(Dispatch, AnUnknownNameIsAnErrorThatNamesTheChoices) {
   }
 }
 
+TEST(Dispatch, TheScalarTableStandsForPlainCode) {
+  OverrideKernels(&kScalarKernels);
+  EXPECT_FALSE(MayUseBmi2());
+  OverrideKernels(nullptr);
+}
+
 TEST(Dispatch, OverrideHoldsUntilTakenBack) {
   const auto before = ActiveKernels();
   Kernels other = kScalarKernels;
