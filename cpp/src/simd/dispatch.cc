@@ -44,8 +44,8 @@ std::atomic<const Kernels*> override_kernels{nullptr};
 }  // namespace
 
 Span<const Kernels* const> RunnableKernels() {
-  static const TableList list = Detect();
-  return {list.tables.data(), list.size};
+  static const TableList kList = Detect();
+  return {kList.tables.data(), kList.size};
 }
 
 Result<const Kernels*> ChooseKernels(const char* isa) {
@@ -62,18 +62,18 @@ Result<const Kernels*> ChooseKernels(const char* isa) {
 
 Result<const Kernels*> ActiveKernels() {
   if (const Kernels* kernels = override_kernels.load(std::memory_order_acquire)) return kernels;
-  static const Result<const Kernels*> chosen = ChooseKernels(std::getenv("MMCPP_ISA"));
-  return chosen;
+  static const Result<const Kernels*> kChosen = ChooseKernels(std::getenv("MMCPP_ISA"));
+  return kChosen;
 }
 
 bool MayUseBmi2() {
 #if MMCPP_SIMD && defined(__x86_64__)
-  static const bool has = [] {
+  static const bool kHas = [] {
     __builtin_cpu_init();
     return __builtin_cpu_supports("bmi2") != 0;
   }();
   const Result<const Kernels*> kernels = ActiveKernels();
-  return has && kernels.ok() && *kernels != &kScalarKernels;
+  return kHas && kernels.ok() && *kernels != &kScalarKernels;
 #else
   return false;
 #endif
