@@ -282,7 +282,12 @@ TEST(Inflater, IncompleteCodes) {
   EXPECT_TRUE(ExpectSameVerdict(block(2).Code(0, 1).Code(0, 1).Code(0, 1).Stream({}), 0));
   EXPECT_FALSE(
       ExpectSameVerdict(block(3).Code(0, 1).Code(0, 1).Code(0, 1).Code(0, 1).Stream({}), 0));
-  EXPECT_FALSE(ExpectSameVerdict(block(31).Put(0, 31).Code(0, 1).Stream({}), 0));
+  // One distance has a bit, those after it none: 29 of them are allowed, 30 are not.
+  const auto listed = [&](unsigned distances) {
+    return block(distances).Code(0, 1).Code(1, 1).Put(distances - 12, 7).Code(0, 1).Stream({});
+  };
+  EXPECT_TRUE(ExpectSameVerdict(listed(30), 0));
+  EXPECT_FALSE(ExpectSameVerdict(listed(31), 0));
   // The lengths' own code lacks one, or has one too many.
   ByteVector lacks = ones, many = ones;
   lacks[17] = 2;
