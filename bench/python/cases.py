@@ -112,9 +112,56 @@ def _families() -> list[Case]:
     return result
 
 
+def _expand() -> list[Case]:
+    shapes = ((10_000, 100, 256), (100_000, 1000, 64), (1000, 1000, 50), (4000, 4000, 50))
+    return [
+        Case(
+            "prompts, ids to expanded ids",
+            f"{tokens} tokens, {items} items of {content}",
+            "expand",
+            "",
+            {"tokens": tokens, "items": items, "content": content},
+            (Side("vllm"),),
+        )
+        for tokens, items, content in shapes
+    ]
+
+
 def cases() -> list[Case]:
     """Give all rows of the tables for one thread."""
-    return [*_decode(), *_resize(), *_preprocess(), *_families()]
+    return [*_decode(), *_resize(), *_preprocess(), *_families(), *_expand()]
+
+
+@dataclass(frozen=True)
+class Saving:
+    """The same pictures made ready for a device in several ways, the first of which is what the others save on."""
+
+    name: str
+    kind: str
+    file: str
+    ways: tuple[tuple[str, dict[str, Any]], ...]
+    """Names, and arguments of the method of that kind."""
+
+
+def savings() -> list[Saving]:
+    """Give the rows about what bytes, one frame of two, and the cache save."""
+    one = {"max_pixels": DEFAULT_BUDGET, "dtype": "float32"}
+    u8 = {**one, "dtype": "uint8"}
+    types = (
+        ("f32", one),
+        ("bf16", {**one, "dtype": "bfloat16"}),
+        ("u8", u8),
+        ("u8, one of two equal frames", {**u8, "frames": 1}),
+    )
+    shares = tuple(
+        (f"{dtype}, {known} of 8 cached", {"max_pixels": DEFAULT_BUDGET, "dtype": name, "pictures": 8, "known": known})
+        for dtype, name in (("f32", "float32"), ("u8", "uint8"))
+        for known in (0, 4, 8)
+    )
+    return [
+        Saving("a 1920x1080 JPEG", "preprocess", "hd_q90.jpg", types),
+        Saving("8 1920x1080 JPEGs", "cached", "hd_q90.jpg", shares),
+    ]
 
 
 @dataclass(frozen=True)

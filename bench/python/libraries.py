@@ -13,6 +13,7 @@ import importlib.util
 import io
 import json
 import os
+import sys
 import tempfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -20,6 +21,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from stand_ins import StandIns
 
 
 class Job(NamedTuple):
@@ -37,6 +40,14 @@ MIN_PIXELS = 56 * 56
 
 def _data(case: Case) -> bytes:
     return Path(case["file"]).read_bytes()
+
+
+def _prompt(case: Case) -> tuple[list[int], list[int], int]:
+    """Token ids in which items stand at equal distances, what stands for each, and how many there are."""
+    prompt = [5] * case["tokens"]
+    for i in range(case["items"]):
+        prompt[i * (case["tokens"] // case["items"])] = 0
+    return prompt, [1] * case["content"], case["items"]
 
 
 class Mmcpp:
@@ -63,7 +74,8 @@ class Mmcpp:
 
     def _processor(self, case: Case) -> Any:
         spec = self._spec("qwen2_vl", backend=case.get("backend", "torchvision"))
-        return self._mmcpp.ImageProcessor.from_spec(spec | {"max_pixels": case["max_pixels"]})
+        changes = {"max_pixels": case["max_pixels"], "temporal_patch_size": case.get("frames", 2)}
+        return self._mmcpp.ImageProcessor.from_spec(spec | changes)
 
     def preprocess(self, case: Case) -> Job:
         """Bytes, or the array of an .npy file, to Qwen2-VL's features."""
@@ -89,6 +101,48 @@ class Mmcpp:
             return list(pool.map(lambda _: processor(data, dtype=case["dtype"]), range(threads)))
 
         return Job(run, lambda results: results[0]["pixel_values"])
+
+    def cached(self, case: Case) -> Job:
+        """A request of pictures, some of which were seen before; gives the features that the device has not."""
+        from mmcpp.cache import ItemCache
+
+        processor, dtype, known = self._processor(case), case["dtype"], case["known"]
+        files = [_data(case) + bytes([i]) for i in range(case["pictures"])]  # what follows a JPEG is not looked at
+        cache: Any = ItemCache(1 << 30)
+
+        def make(missing: list[int]) -> list[Any]:
+            return [processor(files[i], dtype=dtype)["pixel_values"] for i in missing]
+
+        def request() -> tuple[list[str], list[int], list[Any]]:
+            keys = [self._mmcpp.content_digest(data).hex() for data in files]
+            new = [i for i, key in enumerate(keys) if not cache.contains(key)]
+            return keys, new, cache.get_or_process(keys, make)
+
+        def run() -> list[Any]:
+            keys, new, features = request()
+            for i in new:
+                cache.invalidate(keys[i])
+            return [features[i] for i in new]
+
+        keys, _, features = request()
+        if any((one != other).any() for one, other in zip(features, make(list(range(len(files)))), strict=True)):
+            raise ValueError("the cache gives other features")
+        for key in keys[known:]:
+            cache.invalidate(key)
+        return Job(run, lambda sent: np.stack(sent) if sent else np.empty(0, np.uint8))
+
+    def expand(self, case: Case) -> Job:
+        """Token ids and rules to expanded ids and where the items stand."""
+        from mmcpp.prompt import PromptUpdate, bind_updates, expand_prompt
+
+        prompt, content, items = _prompt(case)
+        rules = [PromptUpdate.replacement("image", [0], content)]
+
+        def array(expanded: Any) -> np.ndarray:
+            places = [number for where in expanded.placeholders["image"] for number in (where.offset, where.length)]
+            return np.concatenate([expanded.ids, np.array(places)])
+
+        return Job(lambda: expand_prompt(prompt, bind_updates(rules, {"image": items})), array)
 
 
 class Pillow:
@@ -246,6 +300,51 @@ class SglangMm:
         )
 
 
+class Vllm:
+    """vLLM's planner of prompts: the modules that it consists of, with stand-ins for whatever else they import."""
+
+    REAL = (
+        "multimodal.inputs",
+        "multimodal.parse",
+        "multimodal.processing.context",
+        "multimodal.processing.dummy_inputs",
+        "multimodal.processing.inputs",
+        "multimodal.processing.processor",
+        "multimodal.utils",
+        "utils.collection_utils",
+        "utils.import_utils",
+        "utils.jsontree",
+    )
+
+    def __init__(self) -> None:
+        """Import the planner: importing all of vLLM would need torch and a hundred packages."""
+        spec = importlib.util.find_spec("vllm")
+        if spec is None or not spec.submodule_search_locations:
+            raise ImportError("no vllm")
+        stand_ins = StandIns(Path(spec.submodule_search_locations[0]), self.REAL)
+        sys.meta_path.insert(0, stand_ins)
+        try:
+            self._module = importlib.import_module("vllm.multimodal.processing.processor")
+        finally:
+            sys.meta_path.remove(stand_ins)
+        self.version = importlib.metadata.version("vllm")
+
+    def expand(self, case: Case) -> Job:
+        """The function that its processors call: ids and resolved updates to ids and placeholders."""
+        prompt, content, items = _prompt(case)
+        rule = self._module.PromptReplacement("image", [0], content)
+
+        def run() -> Any:
+            updates = {"image": [[rule.resolve(i)] for i in range(items)]}
+            return self._module._apply_token_matches_with_placeholders(prompt, updates)
+
+        def array(result: Any) -> np.ndarray:
+            places = [number for where in result[2]["image"] for number in (where.start_idx, len(where.tokens))]
+            return np.array(result[0] + places)
+
+        return Job(run, array)
+
+
 class BareJpeg:
     """libjpeg-turbo alone, into a buffer that is there already: the floor under every JPEG."""
 
@@ -282,5 +381,6 @@ LIBRARIES: dict[str, Callable[[], Any]] = {
     "opencv": OpenCV,
     "hf": HuggingFace,
     "sglang-mm": SglangMm,
+    "vllm": Vllm,
     "libjpeg-turbo": BareJpeg,
 }

@@ -49,6 +49,8 @@ PEERS = {
     ),
     # Only its extension is loaded, so none of the packages that it requires.
     "sglang-mm": Peer("sglang-mm", ("sglang==0.5.23", "numpy"), ("--no-deps",)),
+    # Only its planner of prompts is loaded, which is Python alone, so none of the packages that it requires.
+    "vllm": Peer("vLLM", ("vllm==0.33.0", "numpy", "regex", "typing_extensions"), ("--no-deps",)),
     "libjpeg-turbo": Peer("libjpeg-turbo"),
 }
 

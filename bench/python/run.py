@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from cases import Case, Scaling, Side, cases, scalings
+from cases import Case, Saving, Scaling, Side, cases, savings, scalings
 from peers import BUILD, PEERS, MissingError, Process
 from pictures import picture, pixel_bytes
 from table import case_table, differences, table
@@ -133,6 +133,24 @@ class Bench:
             },
         }
 
+    def saving(self, row: Saving) -> list[dict[str, Any]]:
+        """Time the ways of making the same pictures ready, and count the bytes that the device is sent."""
+        process = self.process("mmcpp")
+        samples: dict[str, dict[str, list[float]]] = {name: {"wall": [], "cpu": []} for name, _ in row.ways}
+        sizes: dict[str, int] = {}
+        for _ in range(self._options.rounds):
+            for name, arguments in row.ways:
+                prepare(process, row.kind, row.file, arguments, check=False)
+                sizes[name] = ask(process, "size")["bytes"]
+                answer = self._time(process)
+                for clock in samples[name]:
+                    samples[name][clock] += answer[clock]
+        return [
+            {"group": row.name, "name": name, "bytes": sizes[name]}
+            | {clock: summary(times) for clock, times in samples[name].items()}
+            for name, _ in row.ways
+        ]
+
     def memory(self, case: Case, library: str) -> dict[str, Any]:
         """Give the memory that a run takes in a process that has seen only a small picture."""
         side = next((s for s in case.sides if s.library == library), Side(library))
@@ -166,7 +184,7 @@ def ask(process: Process, do: str, **arguments: Any) -> dict[str, Any]:
 
 def prepare(process: Process, kind: str, file: str, arguments: dict[str, Any], *, check: bool = True) -> dict[str, Any]:
     """Make a case ready and give the digest of its result."""
-    path = str(picture(BUILD / "pictures", file))
+    path = str(picture(BUILD / "pictures", file)) if file else ""
     ask(process, "prepare", kind=kind, case={**arguments, "file": path})
     return ask(process, "check", save=None) if check else {}
 
@@ -238,11 +256,34 @@ def measure_scaling(bench: Bench, options: argparse.Namespace) -> list[dict[str,
     return records
 
 
+def measure_savings(bench: Bench, options: argparse.Namespace) -> list[dict[str, Any]]:
+    """Find what bytes, one frame of two, and the cache save, and print it."""
+    records: list[dict[str, Any]] = []
+    for row in savings():
+        if options.filter not in f"savings {row.name}":
+            continue
+        found = bench.saving(row)
+        records += found
+        full = found[0]
+        rows = []
+        for record in found:
+            cells = [record["name"]]
+            for value, whole, form in (
+                (record[options.clock]["median"], full[options.clock]["median"], "{:.2f}"),
+                (record["bytes"] / 2**20, full["bytes"] / 2**20, "{:.2f}"),
+            ):
+                cells += [form.format(value), f"{100 * (1 - value / whole):.0f} %"]
+            rows.append(cells)
+        head = [f"savings, Qwen2-VL, {row.name}", "ms", "saved", "MiB to the device", "saved"]
+        print("\n" + table(head, rows), flush=True)
+    return records
+
+
 def measure_memory(bench: Bench, options: argparse.Namespace) -> list[dict[str, Any]]:
     """Find the peaks of memory and print them."""
     records: list[dict[str, Any]] = []
     for case in cases():
-        if case.kind == "resize" or options.filter not in f"memory {case.name}":
+        if case.kind in {"resize", "expand"} or options.filter not in f"memory {case.name}":
             continue
         for library in ("mmcpp", "pillow", "hf", "sglang-mm"):
             if library != "mmcpp" and not any(s.library == library and not s.note for s in case.sides):
@@ -272,6 +313,7 @@ def main() -> None:
             "command": shlex.join(sys.argv),
             "cases": measure_cases(bench, options),
             "threads": measure_scaling(bench, options),
+            "savings": measure_savings(bench, options),
             "memory": measure_memory(bench, options),
         }
     finally:

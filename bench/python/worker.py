@@ -1,7 +1,7 @@
 """A process that runs one library's side of the benchmarks: a JSON command a line in, a JSON answer a line out.
 
 Commands: ``prepare`` makes a case ready; ``check`` runs it once and gives the digest of its result; ``time`` runs it
-again and again; ``peak`` gives the memory that one more run takes.
+again and again; ``peak`` gives the memory that one more run takes; ``size`` that of its result.
 """
 
 from __future__ import annotations
@@ -67,6 +67,10 @@ class Worker:
             wall.append((time.perf_counter_ns() - began) / 1e6)
             del result
         return {"wall": wall, "cpu": cpu}
+
+    def size(self, _: dict[str, Any]) -> dict[str, Any]:
+        """Give the bytes of a run's result."""
+        return {"bytes": int(self._job.array(self._job.run()).nbytes)}
 
     def peak(self, _: dict[str, Any]) -> dict[str, Any]:
         """Give the most resident memory that a run adds, in bytes, and what of it the result is."""
