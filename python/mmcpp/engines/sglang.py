@@ -11,7 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from mmcpp import common, inkling, qwen_vl
+from mmcpp import common, dsv41, inkling, qwen_vl
 from mmcpp.hf import patch_transformers, unpatch_transformers
 
 __all__ = ["MODULE", "install", "make_module", "uninstall"]
@@ -19,20 +19,19 @@ __all__ = ["MODULE", "install", "make_module", "uninstall"]
 MODULE = "sglang.srt.rust_extensions._multimodal"
 """What SGLang's ``load_rust_extension`` looks up in ``sys.modules`` before it loads anything."""
 
-_PARTS = {"common": common, "inkling": inkling, "qwen_vl": qwen_vl}
+_PARTS = {"common": common, "dsv41": dsv41, "inkling": inkling, "qwen_vl": qwen_vl}
 _STATE: dict[str, Any] = {}
 """What was in the module's place, while ours is: the loaded module, or None."""
 
 
 def make_module() -> ModuleType:
-    """Make the module: ``common``, ``inkling`` and ``qwen_vl`` are mmcpp's, anything else, such as ``dsv41``, is that
-    of SGLang's own extension, which is loaded when it is first asked for.
+    """Make the module: ``common``, ``dsv41``, ``inkling`` and ``qwen_vl`` are mmcpp's. Anything else, as a later SGLang
+    may have, is that of its own extension, which is loaded when it is first asked for.
 
-    What differs from the extension on purpose is in the docstrings of ``mmcpp.common``, ``mmcpp.inkling`` and
-    ``mmcpp.qwen_vl``.
+    What differs from the extension on purpose is in the docstrings of mmcpp's modules.
     """
     module = ModuleType(MODULE, "mmcpp in place of SGLang's extension")
-    module.__dict__.update(_PARTS, __all__=[*_PARTS, "dsv41"], __getattr__=_of_sglang)
+    module.__dict__.update(_PARTS, __all__=[*_PARTS], __getattr__=_of_sglang)
     return module
 
 

@@ -6,6 +6,7 @@ from types import ModuleType
 import pytest
 
 import mmcpp.common
+import mmcpp.dsv41
 import mmcpp.inkling
 import mmcpp.qwen_vl
 from mmcpp.engines import sglang
@@ -24,6 +25,7 @@ def taken_back(monkeypatch):
 def test_the_module_has_what_sglang_takes_from_it():
     module = make_module()
     assert module.common is mmcpp.common
+    assert module.dsv41 is mmcpp.dsv41
     assert module.inkling is mmcpp.inkling
     assert module.qwen_vl is mmcpp.qwen_vl
     picture = noise(20, 30)
@@ -62,17 +64,17 @@ def test_what_was_loaded_before_comes_back(monkeypatch):
 
 def test_the_rest_is_sglangs_own(monkeypatch):
     own = ModuleType("_multimodal")
-    own.dsv41 = object()
+    own.later = object()
     monkeypatch.setattr(sglang, "_load_own", lambda: own)
-    assert make_module().dsv41 is own.dsv41
+    assert make_module().later is own.later
     with pytest.raises(AttributeError):
         make_module().no_such_part  # noqa: B018
 
 
 def test_without_sglang_the_rest_is_missing(monkeypatch):
     monkeypatch.setattr(sglang.importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(AttributeError, match="mmcpp has no dsv41, and SGLang's own extension is not installed"):
-        make_module().dsv41  # noqa: B018
+    with pytest.raises(AttributeError, match="mmcpp has no later, and SGLang's own extension is not installed"):
+        make_module().later  # noqa: B018
     assert not hasattr(make_module(), "__path__")
 
 
@@ -87,8 +89,7 @@ def test_image_processors_too():
 
 
 def test_its_own_file_is_loaded_where_it_is_installed():
-    if sglang._load_own() is None:
+    own = sglang._load_own()
+    if own is None:
         pytest.skip("sglang is not installed")
-    module = make_module()
-    patches = module.dsv41.resize_patchify  # which mmcpp does not have
-    assert callable(patches)
+    assert callable(own.common.resize_rgb)
