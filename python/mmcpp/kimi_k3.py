@@ -170,7 +170,7 @@ def _family(side: int, mean: Three, std: Three) -> _mmcpp.Family:
         "patch_size": side,
         "merge_kernel_size": 1,
         "in_patch_limit": 2**31,
-        "patch_limit_on_one_side": 2**31,
+        "patch_limit_on_one_side": 2**20,
         "image_mean": mean,
         "image_std": std,
     }

@@ -36,7 +36,7 @@ Backend = Literal["torchvision", "pil"]
 
 _FAMILIES = (qwen_vl, fixed_size, internvl, llava_next, pixtral)  # in the order of the core
 # Families of the reference crate that no image processor of transformers equals: their specs are written by hand.
-_OF_THE_REFERENCE = ("inkling", "dsv41", "kimi_k3")
+_OF_THE_REFERENCE = ("inkling", "dsv41", "kimi_k3", "mimo_v2", "intern_vl")
 _PRESETS = qwen_vl.PRESETS
 # The class of checkpoints whose file names none.
 _CLASS_OF_MODEL = {

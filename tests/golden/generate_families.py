@@ -80,6 +80,27 @@ What is not given: `num_crops` of Gemma 3, which its processor drops.
 
 """
 
+REFERENCE = """
+## Families of the reference crate alone
+
+No class of transformers is equalled by these; each follows what sglang 0.5.23 does in Python, written anew in its test,
+with Pillow, numpy and torch on a CPU. Specs are written by hand, with the keys of the checkpoint's configuration.
+`mmcpp.inkling`, `mmcpp.dsv41` and `mmcpp.kimi_k3` have the crate's functions;
+[reference_differences.md](reference_differences.md) says where they differ from it.
+
+| family | checkpoints | compared in | pictures | plans from sizes | stored digests | differences |
+|---|---|---|---|---|---|---|
+| `inkling` | Inkling | `tests/python/test_inkling.py` | 18 | 18 | 3 | 0 |
+| `dsv41` | DeepSeek-V4.1 | `tests/python/test_dsv41.py` | 20 | 1020 | 2 | 0 |
+| `kimi_k3` | Kimi K3, opaque pictures | `tests/python/test_kimi_k3.py` | 8 | 1008 | 0 | 0 |
+| `kimi_k3` functions | Kimi K3, seven backgrounds | `tests/python/test_kimi_k3.py` | 42 | | 0 | 0 |
+| `mimo_v2` | MiMo-V2.5 | `tests/python/test_float_families.py` | 30 in each float type | 1036 | 20 | 0 |
+| `intern_vl` | InternVL of sglang | `tests/python/test_float_families.py` | 20 in each float type | 370 | 10 | 0 |
+
+torch resamples bilinearly with other roundings when it runs with several threads; `mimo_v2` follows one thread unless
+its spec's `torch_threads` says otherwise.
+"""
+
 
 def main():
     """Write the file."""
@@ -89,7 +110,7 @@ def main():
     text = f'{{"versions": {json.dumps(versions)},\n "cases": [\n  {lines}\n]}}\n'
     (HERE / "families.json").write_text(text, encoding="utf-8")
     docs = HERE.parent.parent / "cpp/docs/families.md"
-    docs.write_text(DOCS.format(**versions) + table(made), encoding="utf-8")
+    docs.write_text(DOCS.format(**versions) + table(made) + REFERENCE, encoding="utf-8")
     print(f"families.json: {len(made)} specs, {len(made) * len(SIZES)} features")
 
 

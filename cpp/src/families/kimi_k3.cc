@@ -3,9 +3,7 @@
 // stages of the crate sglang-mm's branch for it, of pictures without transparency.
 #include "families/kimi_k3.h"
 
-#include <algorithm>
 #include <array>
-#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,15 +12,17 @@
 #include "families/canvas_patches.h"
 #include "families/item_prompt.h"
 #include "transforms/normalize.h"
+#include "transforms/padded_sizes.h"
 #include "transforms/patchify.h"
-#include "transforms/size_rules.h"
 
 namespace mmcpp::families {
 namespace {
 
 constexpr int kMaxPatchSize = 1024;
 constexpr int kMaxMerge = 64;
-constexpr int64_t kMaxPatches = int64_t{1} << 31;
+constexpr uint64_t kMaxPatches = uint64_t{1} << 31;
+constexpr int kMaxPatchesOnSide = 1 << 20;
+constexpr int64_t kMaxSide = int64_t{1} << 30;
 constexpr uint64_t kMaxFixedTokens = uint64_t{1} << 20;
 // Of a canvas: far beyond any model's picture, and small enough that no product overflows.
 constexpr int64_t kMaxPixels = int64_t{1} << 28;
@@ -30,8 +30,7 @@ constexpr int64_t kMaxPixels = int64_t{1} << 28;
 struct Config {
   ItemPrompt prompt;
   transforms::BlockPatches patches = {14, 1, 1};
-  int merge = 1;  ///< patches per side that one token stands for
-  double patch_limit = 0, side_limit = 0;
+  transforms::PatchBudget budget;
   uint64_t fixed_tokens = 0;  ///< 0: as many as the picture needs
   Convention convention = Convention::kPillow13;
   transforms::NormTable table;
@@ -41,9 +40,15 @@ Result<Config> ReadConfig(SpecReader spec) {
   Config config;
   config.prompt = ItemPrompt::Read(&spec);
   config.patches.patch_size = spec.Size("patch_size", kMaxPatchSize);
-  config.merge = spec.Size("merge_kernel_size", kMaxMerge);
-  config.patch_limit = static_cast<double>(spec.UInt("in_patch_limit", 1, kMaxPatches));
-  config.side_limit = static_cast<double>(spec.UInt("patch_limit_on_one_side", 1, kMaxPatches));
+  config.budget.patch_size = config.patches.patch_size;
+  config.budget.merge_size = spec.Size("merge_kernel_size", kMaxMerge);
+  config.budget.max_patches = spec.UInt("in_patch_limit", 1, kMaxPatches);
+  config.budget.max_side = spec.Size("patch_limit_on_one_side", kMaxPatchesOnSide);
+  const int64_t side = int64_t{config.budget.patch_size} * config.budget.merge_size;
+  if (side * config.budget.max_side > kMaxSide) {
+    spec.Fail("patch_limit_on_one_side: its blocks are over " + std::to_string(kMaxSide) +
+              " pixels long");
+  }
   config.fixed_tokens = spec.UIntOr("fixed_output_tokens", 1, kMaxFixedTokens, 0);
   const std::array<double, 3> mean = spec.DoubleChannels("image_mean");
   const std::array<double, 3> std = spec.DoubleChannels("image_std");
@@ -56,32 +61,14 @@ Result<Config> ReadConfig(SpecReader spec) {
   return config;
 }
 
-int Reduced(int side, double scale, double limit) {
-  return static_cast<int>(std::min(std::max(1.0, std::trunc(side * scale)), limit));
-}
-
-int RoundUp(int side, int factor) { return (side + factor - 1) / factor * factor; }
-
 Result<Placement> Place(int height, int width, const Config& config) {
-  if (height <= 0 || width <= 0) return InvalidArgument("empty image");
-  const int patch = config.patches.patch_size;
-  const double patches =
-      std::max(1, width / patch) * static_cast<double>(std::max(1, height / patch));
-  const double side_limit = config.side_limit * patch;
-  const double scale = std::min(
-      {1.0, std::sqrt(config.patch_limit / patches), side_limit / width, side_limit / height});
-  Placement placement;
-  placement.picture = {Reduced(height, scale, side_limit), Reduced(width, scale, side_limit)};
-  const int64_t pixels = int64_t{placement.picture.height} * placement.picture.width;
-  const int factor = config.merge * patch;
-  // With sides so bounded, rounding them up does not overflow either.
-  if (pixels > kMaxPixels) {
+  MMCPP_ASSIGN(const transforms::PaddedSize size,
+               transforms::NavitSize(height, width, config.budget));
+  if (int64_t{size.content.height} * size.content.width > kMaxPixels) {
     return LimitExceeded("resize: " + std::to_string(height) + "x" + std::to_string(width) +
                          " stays over " + std::to_string(kMaxPixels) + " pixels");
   }
-  placement.canvas = {RoundUp(placement.picture.height, factor),
-                      RoundUp(placement.picture.width, factor)};
-  return placement;
+  return Placement{size.canvas, size.content};
 }
 
 class KimiK3 final : public Family {
@@ -96,7 +83,7 @@ class KimiK3 final : public Family {
     const int side = config_.patches.patch_size;
     const GridThw grid = {1, static_cast<uint32_t>(placement.canvas.height / side),
                           static_cast<uint32_t>(placement.canvas.width / side)};
-    const auto merge = static_cast<uint64_t>(config_.merge);
+    const auto merge = static_cast<uint64_t>(config_.budget.merge_size);
     ItemPlan plan;
     plan.feature_shape = {int64_t{grid.h} * grid.w, 3, side, side};
     plan.geometry = grid;

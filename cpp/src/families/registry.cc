@@ -8,9 +8,11 @@
 #include "families/dsv41.h"
 #include "families/fixed_size.h"
 #include "families/inkling.h"
+#include "families/intern_vl.h"
 #include "families/internvl.h"
 #include "families/kimi_k3.h"
 #include "families/llava_next.h"
+#include "families/mimo_v2.h"
 #include "families/pixtral.h"
 #include "families/qwen_vl.h"
 #include "families/spec.h"
@@ -34,6 +36,8 @@ constexpr Entry kFamilies[] = {
     {"inkling", families::MakeInkling},
     {"dsv41", families::MakeDsv41},
     {"kimi_k3", families::MakeKimiK3},
+    {"mimo_v2", families::MakeMimoV2},
+    {"intern_vl", families::MakeInternVlFloat},
 };
 
 Result<std::unique_ptr<const Family>> Make(const std::string& json, UnknownKeys unknown_keys) {

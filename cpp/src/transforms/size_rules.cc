@@ -37,7 +37,9 @@ Sides FitArea(double height, double width, double factor, uint64_t min_pixels, u
               SmartResizeRule rule, uint64_t copies) {
   const bool reference = rule == SmartResizeRule::kReference;
   const double early_floor = reference ? factor : 0;
-  const double late_floor = reference || rule == SmartResizeRule::kKeye ? 0 : factor;
+  const bool lifted =
+      !reference && rule != SmartResizeRule::kKeye && rule != SmartResizeRule::kMimo;
+  const double late_floor = lifted ? factor : 0;
   const Sides rounded = {std::max(early_floor, RoundTo(height, factor)),
                          std::max(early_floor, RoundTo(width, factor))};
   // Below 1.5 * 2^31 each, so the product fits.
@@ -61,6 +63,10 @@ Sides Enlarge(Sides sides, double factor, SmartResizeRule rule) {
   if (rule == SmartResizeRule::kGlm && (sides.height < factor || sides.width < factor)) {
     const double scale = std::max(factor / sides.height, factor / sides.width);
     return {std::floor(sides.height * scale), std::floor(sides.width * scale)};
+  }
+  if (rule == SmartResizeRule::kMimo && std::min(sides.height, sides.width) < factor) {
+    const double scale = factor / std::min(sides.height, sides.width);
+    return {std::nearbyint(sides.height * scale), std::nearbyint(sides.width * scale)};
   }
   if (rule == SmartResizeRule::kPaddleOcr || rule == SmartResizeRule::kKeye) {
     if (sides.height < factor) {
@@ -90,7 +96,9 @@ Result<Size> SmartResize(int height, int width, int factor, uint64_t min_pixels,
   const Sides given =
       Enlarge({static_cast<double>(height), static_cast<double>(width)}, factor, rule);
   const double ratio = std::max(given.height, given.width) / std::min(given.height, given.width);
-  if (ratio > kMaxRatio) {
+  const bool any_ratio =
+      rule == SmartResizeRule::kMimo && std::min(height, width) < factor;  // it was enlarged
+  if (ratio > kMaxRatio && !any_ratio) {
     return InvalidArgument("absolute aspect ratio must be smaller than 200, got " +
                            ShortestDecimal(ratio));
   }

@@ -25,6 +25,8 @@ enum class SmartResizeRule : uint8_t {
                ///< with rounding
   kKeye,       ///< Keye-VL's own code, as vLLM 0.33 has it: enlarged like kPaddleOcr, but a side of
                ///< a picture that is too large is not lifted to `factor`
+  kMimo,       ///< sglang 0.5.23, MiMo-V2: a picture with a side under `factor` is first enlarged
+               ///< until it has none, whatever its ratio; no side is lifted to `factor` afterwards
 };
 
 /// Both sides become multiples of `factor`, the area goes into [min_pixels, max_pixels] and the

@@ -11,7 +11,8 @@
 
 namespace mmcpp::transforms {
 
-Result<Grid> ClosestRatioGrid(int height, int width, Size tile, int min_tiles, int max_tiles) {
+Result<Grid> ClosestRatioGrid(int height, int width, Size tile, int min_tiles, int max_tiles,
+                              GridTie tie) {
   if (height <= 0 || width <= 0) return InvalidArgument("empty image");
   if (tile.height <= 0 || tile.width <= 0 || min_tiles < 1 || max_tiles > kMaxGridTiles ||
       min_tiles > max_tiles) {
@@ -29,7 +30,8 @@ Result<Grid> ClosestRatioGrid(int height, int width, Size tile, int min_tiles, i
       if (count % columns != 0) continue;
       const Grid grid = {count / columns, columns};
       const double difference = std::fabs(ratio - static_cast<double>(columns) / grid.rows);
-      const bool more = difference == best_difference && area > half_tile * columns * grid.rows;
+      const bool wanted = tie == GridTie::kMoreTiles || area > half_tile * columns * grid.rows;
+      const bool more = difference == best_difference && wanted;
       if (difference < best_difference || more) best = grid;
       if (difference < best_difference) best_difference = difference;
     }

@@ -1,6 +1,7 @@
 // Which grid of tiles a picture is cut into. Pure arithmetic on sizes.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "mmcpp/status.h"
@@ -15,6 +16,12 @@ struct Grid {
   int count() const { return rows * columns; }
 };
 
+/// Which of two grids of the same ratio is taken.
+enum class GridTie : uint8_t {
+  kIfPixels,   ///< the one of more tiles, while the picture has more than half of its pixels
+  kMoreTiles,  ///< the one of more tiles; sglang 0.5.23's InternVLProcessor
+};
+
 /// Most tiles a grid may have: the search is quadratic in it.
 constexpr int kMaxGridTiles = 1024;
 
@@ -24,7 +31,8 @@ constexpr int kMaxGridTiles = 1024;
 /// which InternVL and Aya Vision use) and dynamic_preprocess of InternVL's own code. One tile if no
 /// grid is allowed. kInvalidArgument for an empty picture or tile, or bounds outside 1 to
 /// kMaxGridTiles.
-Result<Grid> ClosestRatioGrid(int height, int width, Size tile, int min_tiles, int max_tiles);
+Result<Grid> ClosestRatioGrid(int height, int width, Size tile, int min_tiles, int max_tiles,
+                              GridTie tie = GridTie::kIfPixels);
 
 /// Longest side of a resolution, in pixels.
 constexpr int kMaxCanvasSide = 1 << 15;

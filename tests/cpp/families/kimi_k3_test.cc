@@ -67,10 +67,16 @@ TEST(KimiK3, PadsWithBytesOfZero) {
 TEST(KimiK3, Refusals) {
   EXPECT_EQ(Make(Spec())->PlanItem(5, 0).error().message, "empty image");
   nlohmann::json spec = Spec();
-  spec["in_patch_limit"] = spec["patch_limit_on_one_side"] = int64_t{1} << 31;
+  spec["in_patch_limit"] = int64_t{1} << 31;
+  spec["patch_limit_on_one_side"] = 1 << 20;
   EXPECT_EQ(Make(spec)->PlanItem(1 << 15, 1 << 15).error().message,
             "resize: 32768x32768 stays over 268435456 pixels");
   EXPECT_FALSE(Make(spec)->PlanItem(INT32_MAX, INT32_MAX).ok());
+  spec["merge_kernel_size"] = 64;
+  spec["patch_size"] = 1024;
+  EXPECT_EQ(FamilyFromSpec(spec.dump()).error().message,
+            "kimi_k3 spec: patch_limit_on_one_side: its blocks are over 1073741824 pixels long");
+  spec = Spec();
   spec["image_std"] = {1, 0, 1};
   EXPECT_EQ(FamilyFromSpec(spec.dump()).error().message,
             "kimi_k3 spec: image_std: expected numbers other than 0");
