@@ -1,4 +1,5 @@
 // mmcpp_server: the command line, signals, and the service between them.
+#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 
@@ -96,6 +97,13 @@ int main(int argc, char** argv) {
   if (!family.ok()) return Fail(family.error().message);
   const auto policy = mmcpp::CheckFetchPolicy(options.policy);
   if (!policy.ok()) return Fail(policy.error().message);
+
+#ifdef __GLIBC__
+  // Bodies of megabytes on dozens of threads: given back when freed, not kept by each thread's
+  // arena.
+  mallopt(M_MMAP_THRESHOLD, 256 << 10);
+  mallopt(M_ARENA_MAX, 2);
+#endif
 
   // One thread waits for the signals that stop; every other inherits the mask.
   signal(SIGPIPE, SIG_IGN);
