@@ -28,6 +28,7 @@ from mmcpp.results import (
     RequestCounters,
     Response,
     ResponseTimes,
+    aux_of,
     to_item,
     to_plan,
 )
@@ -263,6 +264,12 @@ class ImageProcessor(_Configured):
               ``image_sizes`` ``int64 [n, 2]``, height first.
             - ``llava_next``: ``[n, tiles of the most, 3, tile_size, tile_size]``, zero tiles behind;
               ``image_sizes`` ``int64 [n, 2]`` of the given pictures, height first.
+            - ``idefics3``: ``[n, tiles of the most, 3, tile_size, tile_size]``, zero tiles behind;
+              ``pixel_attention_mask`` ``int64 [n, tiles of the most, tile_size, tile_size]``.
+            - ``padded_patches``: ``[n, max_patches, 3 * patch_size**2]``, zero patches behind; of the size
+              rule ``siglip2`` ``pixel_attention_mask`` ``int32 [n, max_patches]`` and ``spatial_shapes``
+              ``int64 [n, 2]``, rows first; of ``gemma4`` ``image_position_ids`` ``int64 [n, max_patches, 2]``,
+              columns first, -1 behind, and ``num_soft_tokens_per_image`` ``int64 [n]``.
 
             Equal byte for byte to transformers 5.24, in the arithmetic of the spec's ``resample``.
 
@@ -281,8 +288,7 @@ class ImageProcessor(_Configured):
             raise ValueError(f'return_tensors: expected "np" or "pt", got {return_tensors!r}')
         batch = self.process_items(images, dtype=dtype, out=out, policy=policy, timeout=timeout, cancel=cancel)
         tensors = {self._family.feature_name: batch.features}
-        for name in batch.items[0].aux:
-            tensors[name] = np.stack([item.aux[name] for item in batch.items])
+        tensors.update(aux_of(batch.items))
         return tensors if return_tensors == "np" else _to_torch(tensors, dtype)
 
     def process_items(

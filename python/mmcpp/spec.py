@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal, overload
 
 from mmcpp.errors import UnsupportedError
-from mmcpp.families import fixed_size, internvl, llava_next, pixtral, qwen_vl
+from mmcpp.families import fixed_size, idefics3, internvl, llava_next, padded_patches, pixtral, qwen_vl
 from mmcpp.inputs import text
 
 __all__ = [
@@ -34,7 +34,7 @@ __all__ = [
 
 Backend = Literal["torchvision", "pil"]
 
-_FAMILIES = (qwen_vl, fixed_size, internvl, llava_next, pixtral)  # in the order of the core
+_FAMILIES = (qwen_vl, fixed_size, internvl, llava_next, pixtral, padded_patches, idefics3)  # in the order of the core
 # Families of the reference crate that no image processor of transformers equals: their specs are written by hand.
 _OF_THE_REFERENCE = ("inkling", "dsv41", "kimi_k3", "mimo_v2", "intern_vl")
 _PRESETS = qwen_vl.PRESETS
@@ -301,6 +301,13 @@ class ConfigReader:
             raise self._wrong(key, "an object")
         return ConfigReader(value, f"{self.where}: {key}")
 
+    def choice(self, key: str, default: int, names: Mapping[int, str]) -> str:
+        """Give what ``names`` says to an integer; only those in it are supported."""
+        number = self.integer(key, default)
+        if number not in names:
+            raise self.unsupported(key, ", ".join(f"{n} ({name})" for n, name in names.items()))
+        return names[number]
+
     def require(self, key: str, only: object, meaning: str) -> None:
         """Refuse any value but the one that is supported."""
         if self.get(key, only) != only:
@@ -314,7 +321,8 @@ class ConfigReader:
         """
         steps = ("do_resize", "do_rescale", "do_normalize", "do_convert_rgb")
         for key in steps:
-            self.require(key, True, "the step cannot be left out")
+            if key not in handled:
+                self.require(key, True, "the step cannot be left out")
         self.require("rescale_factor", 1 / 255, "1/255")
         self.require("data_format", "channels_first", "the order of channels")
         for key in self._values:

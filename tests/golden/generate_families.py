@@ -26,6 +26,8 @@ MODULES = (
     "test_hf_internvl",
     "test_hf_pixtral",
     "test_hf_llava_next",
+    "test_hf_padded_patches",
+    "test_hf_idefics3",
 )
 SIZES = ((3, 7), (90, 211), (150, 61))
 
@@ -39,10 +41,8 @@ def cases():
                 spec = module.spec_of(name, backend)
                 hashes = []
                 for size in SIZES:
-                    with hf.running(theirs, backend):
-                        values = numpy.asarray(
-                            theirs(PIL.Image.fromarray(pixels(*size)), return_tensors="np")["pixel_values"]
-                        )
+                    picture = PIL.Image.fromarray(pixels(*size))
+                    values = numpy.asarray(hf.run(theirs, backend, picture)["pixel_values"])
                     hashes.append({"height": size[0], "width": size[1], "shape": values.shape,
                                    "hash": f"{mmcpp.content_hash(values.tobytes()):016x}"})  # fmt: skip
                 yield {"name": name, "spec": spec, "features": hashes}, theirs.backend

@@ -6,7 +6,7 @@ import pytest
 from PIL import Image
 
 import mmcpp
-from hf import assert_equal
+from hf import Both, assert_equal
 from samples import smooth
 
 pytestmark = pytest.mark.hf
@@ -22,6 +22,8 @@ CASES = [
         "internvl": ("internvl", "got_ocr2"),
         "pixtral": ("pixtral", "mistral3"),
         "llava_next": ("llava_next", "llava_onevision"),
+        "idefics3": ("idefics3", "smolvlm", "smolvlm_whole"),
+        "padded_patches": ("siglip2", "gemma4", "gemma4_normalized"),
     }.items() for name in names),
 ]  # fmt: skip
 
@@ -29,6 +31,7 @@ CASES = [
 @pytest.mark.parametrize(("module", "name"), CASES)
 def test_saved_processors(tmp_path, module, name):
     theirs = importlib.import_module(module).processor(name)
+    theirs = theirs.pil if isinstance(theirs, Both) else theirs
     theirs.save_pretrained(tmp_path)
     ours = mmcpp.ImageProcessor.from_pretrained(tmp_path, backend=theirs.backend)
     image = Image.fromarray(smooth(90, 130))

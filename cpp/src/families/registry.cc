@@ -7,12 +7,14 @@
 #include "base/out_of_memory.h"
 #include "families/dsv41.h"
 #include "families/fixed_size.h"
+#include "families/idefics3.h"
 #include "families/inkling.h"
 #include "families/intern_vl.h"
 #include "families/internvl.h"
 #include "families/kimi_k3.h"
 #include "families/llava_next.h"
 #include "families/mimo_v2.h"
+#include "families/padded_patches.h"
 #include "families/pixtral.h"
 #include "families/qwen_vl.h"
 #include "families/spec.h"
@@ -32,6 +34,8 @@ constexpr Entry kFamilies[] = {
     {"internvl", families::MakeInternVl},
     {"llava_next", families::MakeLlavaNext},
     {"pixtral", families::MakePixtral},
+    {"padded_patches", families::MakePaddedPatches},
+    {"idefics3", families::MakeIdefics3},
     // Those of the reference crate alone.
     {"inkling", families::MakeInkling},
     {"dsv41", families::MakeDsv41},

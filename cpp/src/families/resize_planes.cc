@@ -36,6 +36,12 @@ PixelRules PixelRules::Read(SpecReader* spec, Filter filter) {
                                        {"bilinear", Filter::kBilinear},
                                        {"lanczos", Filter::kLanczos}},
                                       filter);
+  if (!spec->BoolOr("do_normalize", true)) {
+    rules.table = transforms::MakeNormTable(
+        aten ? transforms::NormRule::kReciprocal : transforms::NormRule::kPil, {0, 0, 0},
+        {1, 1, 1});
+    return rules;
+  }
   const std::array<float, 3> mean = spec->Channels("image_mean");
   const std::array<float, 3> std = spec->Channels("image_std");
   for (float channel : std) {

@@ -16,7 +16,7 @@
 namespace mmcpp::families {
 
 /// How bytes are resized and normalised: what the keys resample, pillow_generation, filter,
-/// image_mean and image_std stand for.
+/// image_mean and image_std stand for; do_normalize false leaves values in [0, 1].
 struct PixelRules {
   Filter filter = Filter::kBicubic;
   Convention convention = Convention::kAtenU8;

@@ -14,7 +14,8 @@ enum class NormRule : uint8_t {
            ///< mean)/std in f32
   kFused,  ///< transformers 5.24 torchvision backend: (v - mean*255) / (std*255), each step rounded
            ///< to f32
-  kReciprocal,  ///< the crate sglang-mm 0.5.23, Inkling: (v * f32(1/255) - mean) / std in f32
+  kReciprocal,  ///< the crate sglang-mm 0.5.23, Inkling: (v * f32(1/255) - mean) / std in f32; with
+                ///< mean 0 and std 1 the torchvision backend without normalisation
 };
 
 struct NormTable {

@@ -89,6 +89,7 @@ Result<PixelMap> PixelMap::Make(const NormTable& table, DType dtype) {
       const uint32_t bits = ElementBits(table.value[channel][i], dtype);
       bytes.value[i] = bits;
       for (size_t k = 0; k < 4; ++k) bytes.plane[k][i] = static_cast<uint8_t>(bits >> (8 * k));
+      map.same_tables_ = map.same_tables_ && bits == map.tables_[0].value[i];
     }
   }
   return map;
@@ -106,8 +107,8 @@ void PixelMap::Apply(size_t channel, const uint8_t* src, size_t n, size_t copies
 }
 
 void PixelMap::ApplyRgb(const uint8_t* src, size_t pixels, uint8_t* dst) const {
-  if (dtype_ == DType::kU8) {
-    std::memcpy(dst, src, pixels * kChannels);
+  if (same_tables_) {
+    Apply(0, src, pixels * kChannels, 1, dst);
   } else if (dtype_ == DType::kF32) {
     MapRgb(tables_, src, pixels, reinterpret_cast<uint32_t*>(dst));
   } else {

@@ -45,6 +45,7 @@ class PixelMap {
  private:
   const simd::Kernels* kernels_ = nullptr;
   DType dtype_ = DType::kU8;
+  bool same_tables_ = true;
   std::array<simd::ByteTable, 3> tables_;
 };
 

@@ -1,8 +1,10 @@
-"""One module per model family: how a checkpoint's files give its spec. Here: means and deviations that many share."""
+"""One module per model family: how a checkpoint's files give its spec. Here: values that many share."""
 
 from __future__ import annotations
 
-__all__ = ["CLIP", "HALF", "Channels"]
+from collections.abc import Mapping
+
+__all__ = ["CLIP", "FILTERS", "HALF", "Channels"]
 
 Three = tuple[float, float, float]
 Channels = tuple[Three, Three]
@@ -10,3 +12,6 @@ Channels = tuple[Three, Three]
 
 CLIP: Channels = ((0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711))
 HALF: Channels = ((0.5, 0.5, 0.5), (0.5, 0.5, 0.5))
+
+FILTERS: Mapping[int, str] = {1: "lanczos", 2: "bilinear", 3: "bicubic"}
+"""A file's ``resample``, Pillow's number of a filter, and our name of it."""

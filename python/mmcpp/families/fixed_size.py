@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from mmcpp.families import CLIP, HALF, Channels
+from mmcpp.families import CLIP, FILTERS, HALF, Channels
 
 if TYPE_CHECKING:
     from mmcpp.spec import Checkpoint
@@ -32,8 +32,6 @@ config.json names none."""
 CONSTANTS: Mapping[str, Mapping[str, int]] = {"Gemma3ImageProcessor": {"num_crops": 0}}
 """Further keys of a class's result, with each picture's number: no picture is cut where there is no pan and scan."""
 
-_FILTERS = {1: "lanczos", 2: "bilinear", 3: "bicubic"}
-
 
 def read_spec(checkpoint: Checkpoint) -> dict[str, Any]:
     """Read the spec, where absent keys have the class's defaults.
@@ -46,9 +44,6 @@ def read_spec(checkpoint: Checkpoint) -> dict[str, Any]:
     crops, resample, (mean, std) = CLASSES[checkpoint.class_name]
     config.require_plain_pipeline(handled=("do_center_crop",))
     config.require("do_center_crop", crops, "as the class does")
-    number = config.integer("resample", resample)
-    if number not in _FILTERS:
-        raise config.unsupported("resample", "1 (lanczos), 2 (bilinear) and 3 (bicubic)")
     height, width = config.sides("crop_size" if crops else "size", 224)
     spec: dict[str, Any] = {
         "family": "fixed_size",
@@ -56,7 +51,7 @@ def read_spec(checkpoint: Checkpoint) -> dict[str, Any]:
         "tokens_per_image": _tokens(checkpoint, height, width),
         "height": height,
         "width": width,
-        "filter": _FILTERS[number],
+        "filter": config.choice("resample", resample, FILTERS),
         "image_mean": config.channels("image_mean", mean),
         "image_std": config.channels("image_std", std),
         **checkpoint.arithmetic,

@@ -65,6 +65,11 @@ TEST(MakeDoubleNormTable, RoundsAfterEveryStep) {
   EXPECT_EQ(Digest(table), "045b7dbf8c07a277") << "numpy 2's";
 }
 
+// torch 2.13: torch.arange(256, dtype=torch.uint8) * (1 / 255), for each channel.
+TEST(MakeNormTable, ReciprocalAloneEqualsTorch) {
+  EXPECT_EQ(Digest(MakeNormTable(NormRule::kReciprocal, {0, 0, 0}, {1, 1, 1})), "d1af1516ecec599d");
+}
+
 TEST(MakeNormTable, PilEqualsDivisionInFloat) {
   const auto table = MakeNormTable(NormRule::kPil, {0.3f, 0.4f, 0.5f}, {0.2f, 0.7f, 1.1f});
   const float mean[] = {0.3f, 0.4f, 0.5f}, std[] = {0.2f, 0.7f, 1.1f};

@@ -8,6 +8,7 @@ import importlib.util
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from types import ModuleType
+from typing import Any, NamedTuple
 from unittest import mock
 
 import numpy as np
@@ -70,6 +71,7 @@ class _TorchvisionFunctions:
     """What transformers' torchvision classes call of torchvision, by torch's own operations."""
 
     class InterpolationMode(enum.Enum):
+        NEAREST = "nearest"
         BILINEAR = "bilinear"
         BICUBIC = "bicubic"
         LANCZOS = "lanczos"
@@ -81,8 +83,9 @@ class _TorchvisionFunctions:
         if image.shape[-2:] == tuple(size):
             return image
         whole = image if image.ndim == 4 else image[None]
+        mode = _MODES.get(interpolation, interpolation).value  # numbers are Pillow's
         resized = torch.nn.functional.interpolate(
-            whole, tuple(size), mode=interpolation.value, antialias=antialias, align_corners=False
+            whole, tuple(map(int, size)), mode=mode, antialias=antialias, align_corners=False
         )
         return resized if image.ndim == 4 else resized[0]
 
@@ -98,7 +101,7 @@ class _TorchvisionFunctions:
         import torch
 
         assert padding_mode == "constant"
-        left, top, right, bottom = padding
+        left, top, right, bottom = map(int, padding)
         colors = fill if isinstance(fill, (list, tuple)) else [fill] * image.shape[-3]
         sides = (left, right, top, bottom)
         planes = [torch.nn.functional.pad(image[..., i, :, :], sides, value=c) for i, c in enumerate(colors)]
@@ -107,6 +110,9 @@ class _TorchvisionFunctions:
     @staticmethod
     def grayscale_to_rgb(image):
         return image.expand(3, -1, -1) if image.shape[-3] == 1 else image
+
+
+_MODES = {i + 1: _TorchvisionFunctions.InterpolationMode[n] for i, n in enumerate(("LANCZOS", "BILINEAR", "BICUBIC"))}
 
 
 @contextlib.contextmanager
@@ -120,19 +126,21 @@ def torchvision_stand_in() -> Iterator[None]:
         return
     torch.set_num_threads(1)
     functions = _TorchvisionFunctions
-    modes = {2: functions.InterpolationMode.BILINEAR, 3: functions.InterpolationMode.BICUBIC}
     names = ("torchvision", "torchvision.transforms", "torchvision.transforms.v2")
     modules = {name: ModuleType(name) for name in names}
     modules[names[2]].functional = functions
     with contextlib.ExitStack() as stack:
         stack.enter_context(mock.patch.dict(sys.modules, modules))
         stack.enter_context(mock.patch.object(backends, "tvF", functions, create=True))
-        stack.enter_context(mock.patch.object(backends, "pil_torch_interpolation_mapping", modes))
+        stack.enter_context(mock.patch.object(backends, "pil_torch_interpolation_mapping", _MODES))
+        stack.enter_context(mock.patch.object(backends, "is_torchvision_greater_or_equal", lambda _version: True))
         yield
 
 
 def torchvision_only(model: str, name: str, **arguments: object):
     """An image processor of transformers that there is for torchvision alone."""
+    import torch
+
     with torchvision_stand_in():
         module = importlib.import_module(f"transformers.models.{model}.image_processing_{model}")
         processor = getattr(module, name)(**arguments)
@@ -145,7 +153,10 @@ def torchvision_only(model: str, name: str, **arguments: object):
 
         def __call__(self, images, return_tensors):
             with torchvision_stand_in():
-                return {name: np.asarray(value) for name, value in processor(images, return_tensors="pt").items()}
+                values = processor(images, return_tensors="pt")
+            values = {name: torch.as_tensor(value) for name, value in values.items()}
+            # numpy has no bfloat16
+            return {name: (v.float() if v.dtype.is_floating_point else v).numpy() for name, v in values.items()}
 
         def __getattr__(self, name):
             return getattr(processor, name)
@@ -153,8 +164,35 @@ def torchvision_only(model: str, name: str, **arguments: object):
     return Standing()
 
 
+class Both(NamedTuple):
+    """The processors of the two backends, where torchvision's is run itself."""
+
+    pil: Any
+    torchvision: Any
+    nested: bool = False
+    """Whether a batch is given as samples of one picture."""
+    backend: str = "both"
+
+    @classmethod
+    def of(cls, model: str, name: str, nested: bool = False, **arguments: object) -> "Both":
+        slow = importlib.import_module(f"transformers.models.{model}.image_processing_pil_{model}")
+        return cls(getattr(slow, f"{name}Pil")(**arguments), torchvision_only(model, name, **arguments), nested)
+
+
+def run(theirs: Any, backend: str, images: Any) -> dict[str, np.ndarray]:
+    """What a processor gives in the arithmetic of a backend."""
+    if isinstance(theirs, Both):
+        if theirs.nested and isinstance(images, list):
+            images = [[image] for image in images]
+        return dict(getattr(theirs, backend)(images, return_tensors="np"))
+    with running(theirs, backend):
+        return theirs(images, return_tensors="np")
+
+
 def backends_of(theirs) -> tuple[str, ...]:
     """Those that a processor can be run for: a class for PIL stands for both."""
+    if isinstance(theirs, Both):
+        return ("pil", "torchvision")
     return ("pil", "torchvision") if theirs.backend == "pil" else (theirs.backend.partition(" ")[0],)
 
 
@@ -188,13 +226,12 @@ def compare(spec_of: Callable[[str], dict], theirs, unused: Sequence[str] = ()) 
     cases = 0
     for backend in backends_of(theirs):
         ours = mmcpp.ImageProcessor.from_spec(spec_of(backend))
-        with running(theirs, backend):
-            images = [picture_in(mode, *size) for size in SIZES for mode in MODES]
-            for image in images:
-                assert_equal(ours(image), theirs(image, return_tensors="np"), unused)
-            batch = [images[i] for i in (3, 36, 40, 27)]
-            assert_equal(ours(batch), theirs(batch, return_tensors="np"), unused)
-            cases = len(images) + 1
+        images = [picture_in(mode, *size) for size in SIZES for mode in MODES]
+        for image in images:
+            assert_equal(ours(image), run(theirs, backend, image), unused)
+        batch = [images[i] for i in (3, 36, 40, 27)]
+        assert_equal(ours(batch), run(theirs, backend, batch), unused)
+        cases = len(images) + 1
     return cases
 
 
@@ -222,7 +259,7 @@ def compare_prompt(
     pictures = [smooth(*size) for size in sizes]
     pipeline = mmcpp.Pipeline.from_spec(spec)
     texts = ["begin", *(f"[{i}]" for i in range(1, len(sizes))), "end"]
-    inputs = theirs([Image.fromarray(picture) for picture in pictures], return_tensors="np")
+    inputs = run(theirs, backends_of(theirs)[0], [Image.fromarray(picture) for picture in pictures])
     expanded = texts[0] + "".join(replacement(inputs, i) + text for i, text in enumerate(texts[1:]))
     response = pipeline.process(input_ids=tokens(placeholder.join(texts)), images=pictures)
     assert response.input_ids.tolist() == tokens(expanded)

@@ -1,0 +1,206 @@
+// Idefics 3, SmolVLM: the longer side becomes longest_edge, then both sides whole tiles, each with
+// a rounding of its own to 8 bits; the tiles row by row, and behind them the picture as a whole,
+// reduced from what the tiles were cut from. A mask of pixels says which tiles are there. Equals
+// Idefics3ImageProcessor and SmolVLMImageProcessor of transformers 5.24, for one picture a sample.
+#include "families/idefics3.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/ensure.h"
+#include "families/item_prompt.h"
+#include "families/resize_planes.h"
+#include "mmcpp/prompt.h"
+#include "transforms/longest_edge.h"
+
+namespace mmcpp::families {
+namespace {
+
+using transforms::Size;
+
+constexpr int kMaxTileSize = 4096;
+constexpr uint64_t kMaxTokens = uint64_t{1} << 16;
+constexpr uint64_t kMaxTiles = 4096;
+
+struct Marks {
+  std::vector<int64_t> fake, global, row_column, row_end, last_row_end;
+  int columns = 0;  ///< of row_column
+};
+
+struct Config {
+  ItemPrompt prompt;
+  Marks marks;
+  uint64_t tokens_per_tile = 0;
+  int longest_edge = 0;
+  int tile_size = 0;
+  bool split = true;
+  PixelRules pixels;
+};
+
+Marks ReadMarks(SpecReader* spec) {
+  Marks marks;
+  marks.fake = spec->Ints("fake_token_ids");
+  marks.global = spec->Ints("global_token_ids");
+  marks.row_column = spec->Ints("row_column_token_ids");
+  marks.row_end = spec->Ints("row_end_token_ids");
+  marks.last_row_end = spec->Ints("last_row_end_token_ids");
+  marks.columns = static_cast<int>(spec->UIntOr("mark_columns", 1, kMaxTiles, 1));
+  if (marks.row_column.size() % static_cast<size_t>(marks.columns) != 0) {
+    spec->Fail("row_column_token_ids: " + std::to_string(marks.row_column.size()) +
+               " are no rows of mark_columns " + std::to_string(marks.columns));
+  }
+  return marks;
+}
+
+Result<Config> ReadConfig(SpecReader spec) {
+  Config config;
+  config.prompt = ItemPrompt::Read(&spec);
+  config.marks = ReadMarks(&spec);
+  config.tokens_per_tile = spec.UInt("tokens_per_tile", 1, kMaxTokens);
+  config.longest_edge = spec.Size("longest_edge", transforms::kMaxLongestEdge);
+  config.tile_size = spec.Size("tile_size", kMaxTileSize);
+  config.split = spec.BoolOr("split", true);
+  config.pixels = PixelRules::Read(&spec, Filter::kLanczos);
+  // As transformers: the first resize ends at kMaxLongestEdge, which leaves so many tiles a side.
+  const uint64_t along = static_cast<uint64_t>(config.longest_edge / config.tile_size) + 1;
+  if (along * along > kMaxTiles) {
+    spec.Fail("tile_size " + std::to_string(config.tile_size) + " makes more than " +
+              std::to_string(kMaxTiles) + " tiles of longest_edge " +
+              std::to_string(config.longest_edge));
+  }
+  MMCPP_TRY(spec.Finish());
+  return config;
+}
+
+class Idefics3 final : public Family {
+ public:
+  explicit Idefics3(Config config) : config_(std::move(config)) {}
+
+  const char* name() const noexcept override { return "idefics3"; }
+  const char* feature_name() const noexcept override { return "pixel_values"; }
+  bool PadsFeatures() const noexcept override { return true; }
+
+  Result<ItemPlan> PlanItem(int height, int width) const override {
+    MMCPP_ASSIGN(const Size first,
+                 transforms::EvenLongestEdge(height, width, config_.longest_edge));
+    const int side = config_.tile_size;
+    Size size = {side, side};
+    if (config_.split) {
+      MMCPP_ASSIGN(size, transforms::CeilToTiles(first, side));
+    }
+    const TileGrid grid = {static_cast<uint32_t>(size.height / side),
+                           static_cast<uint32_t>(size.width / side),
+                           size.height > side || size.width > side};
+    ItemPlan plan;
+    plan.feature_shape = {1, grid.count(), 3, side, side};
+    MMCPP_ASSIGN(plan.tokens, Tokens(grid));
+    plan.geometry = grid;
+    plan.resized_height = size.height;
+    plan.resized_width = size.width;
+    return plan;
+  }
+
+  Status ProcessItem(const ImageView& image, const ItemPlan& plan,
+                     TensorView feature) const override {
+    const PixelRules& rules = config_.pixels;
+    const auto& grid = std::get<TileGrid>(plan.geometry);
+    const int side = config_.tile_size;
+    const int rows = static_cast<int>(grid.rows);
+    const int columns = static_cast<int>(grid.columns);
+    MMCPP_ENSURE(feature.shape.size() == plan.feature_shape.size());
+    const TensorView tiles = {feature.data, feature.dtype, feature.shape.subspan(1, 4)};
+    MMCPP_ASSIGN(const Size first,
+                 transforms::EvenLongestEdge(image.height, image.width, config_.longest_edge));
+    MMCPP_ASSIGN(const Image once,
+                 Resize(image, first.height, first.width, rules.filter, rules.convention));
+    const Size size = {plan.resized_height, plan.resized_width};
+    if (!grid.thumbnail) return ResizeToPlanes(once, size, rules, {side, side}, tiles);
+    MMCPP_ASSIGN(const Image twice,
+                 Resize(once, size.height, size.width, rules.filter, rules.convention));
+    MMCPP_TRY(ResizeToPlanes(twice, size, rules, {side, side, rows, columns}, tiles));
+    return ResizeToPlanes(twice, {side, side}, rules, {side, side, 1, 1, rows * columns}, tiles);
+  }
+
+  Result<std::vector<NamedTensor>> Aux(const ItemPlan& plan) const override {
+    const int64_t tiles = plan.feature_shape[1];
+    const int64_t side = config_.tile_size;
+    std::vector<NamedTensor> aux(1);
+    aux[0].name = "pixel_attention_mask";
+    MMCPP_ASSIGN(aux[0].tensor, Tensor::Allocate(DType::kI64, {tiles, side, side}));
+    for (int64_t& pixel : aux[0].tensor.As<int64_t>()) pixel = 1;
+    return aux;
+  }
+
+  Result<TokenLayout> Layout(Span<const int64_t> input_ids,
+                             Span<const ItemPlan> items) const override {
+    std::vector<TokenPattern> patterns;
+    patterns.reserve(items.size());
+    for (const ItemPlan& item : items) patterns.emplace_back(Pattern(item));
+    return LayoutByPattern(input_ids, config_.prompt.placeholder, std::move(patterns));
+  }
+
+ private:
+  Result<uint64_t> Tokens(const TileGrid& grid) const {
+    const Marks& marks = config_.marks;
+    const auto tiles = static_cast<uint64_t>(grid.count());
+    uint64_t tokens = tiles * (config_.tokens_per_tile + marks.fake.size()) + marks.global.size() +
+                      marks.fake.size();
+    if (grid.thumbnail) {
+      tokens += (uint64_t{grid.rows} - 1) * marks.row_end.size() + marks.last_row_end.size();
+      if (!marks.row_column.empty()) {
+        const auto columns = static_cast<uint64_t>(marks.columns);
+        if (grid.columns > columns || grid.rows > marks.row_column.size() / columns) {
+          return InvalidArgument("tiles: " + std::to_string(grid.rows) + "x" +
+                                 std::to_string(grid.columns) + " are more than there are marks");
+        }
+        tokens += tiles - 1;
+      }
+    }
+    return config_.prompt.TokensWith(tokens);
+  }
+
+  ExplicitPattern Pattern(const ItemPlan& plan) const {
+    const auto& grid = std::get<TileGrid>(plan.geometry);
+    const Marks& marks = config_.marks;
+    ExplicitPattern pattern;
+    std::vector<int64_t>& ids = pattern.ids;
+    ids.reserve(static_cast<size_t>(plan.tokens));
+    const auto add = [&ids](const std::vector<int64_t>& more) {
+      ids.insert(ids.end(), more.begin(), more.end());
+    };
+    const auto add_tile = [&] {
+      ids.insert(ids.end(), static_cast<size_t>(config_.tokens_per_tile), config_.prompt.token);
+    };
+    add(config_.prompt.prefix);
+    pattern.content_begin = ids.size();
+    for (size_t row = 0; grid.thumbnail && row < grid.rows; ++row) {
+      for (size_t column = 0; column < grid.columns; ++column) {
+        add(marks.fake);
+        if (!marks.row_column.empty()) {
+          ids.push_back(marks.row_column[row * static_cast<size_t>(marks.columns) + column]);
+        }
+        add_tile();
+      }
+      add(row + 1 < grid.rows ? marks.row_end : marks.last_row_end);
+    }
+    add(marks.fake);
+    add(marks.global);
+    add_tile();
+    add(marks.fake);
+    pattern.content_end = ids.size();
+    add(config_.prompt.suffix);
+    return pattern;
+  }
+
+  const Config config_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<const Family>> MakeIdefics3(SpecReader spec) {
+  MMCPP_ASSIGN(Config config, ReadConfig(std::move(spec)));
+  return std::unique_ptr<const Family>(std::make_unique<Idefics3>(std::move(config)));
+}
+
+}  // namespace mmcpp::families
