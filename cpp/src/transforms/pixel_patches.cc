@@ -44,20 +44,21 @@ Result<PixelPatchWriter> PixelPatchWriter::Make(const PixelPatches& layout, cons
 
 void PixelPatchWriter::Write(int y, int x, int columns, const uint8_t* rows,
                              size_t row_bytes) const {
-  const int side = layout_.patch_size;
-  const size_t row = static_cast<size_t>(side) * static_cast<size_t>(kChannels);
-  const size_t row_values_bytes = patch_bytes_ / static_cast<size_t>(side);
-  const int patch_row = y / side;
-  const int first_of_row = layout_.first + patch_row / layout_.height * layout_.columns;
-  const int row_in_tile = patch_row % layout_.height;
-  for (int i = 0; i < columns / side; ++i) {
-    const int column = x / side + i;
-    const auto tile = static_cast<size_t>(first_of_row + column / layout_.width);
-    const auto patch = static_cast<size_t>(row_in_tile * layout_.width + column % layout_.width);
+  const auto side = static_cast<size_t>(layout_.patch_size);
+  const auto high = static_cast<size_t>(layout_.height);
+  const auto wide = static_cast<size_t>(layout_.width);
+  const size_t patch_row = static_cast<size_t>(y) / side;
+  const size_t first_of_row =
+      static_cast<size_t>(layout_.first) + patch_row / high * static_cast<size_t>(layout_.columns);
+  const size_t first_column = static_cast<size_t>(x) / side;
+  for (size_t i = 0; i < static_cast<size_t>(columns) / side; ++i) {
+    const size_t column = first_column + i;
+    const size_t tile = first_of_row + column / wide;
+    const size_t patch = patch_row % high * wide + column % wide;
     uint8_t* dst = out_ + tile * tile_bytes_ + patch * patch_bytes_;
-    const uint8_t* src = rows + static_cast<size_t>(i) * row;
-    for (int k = 0; k < side; ++k, src += row_bytes, dst += row_values_bytes) {
-      map_.ApplyRgb(src, static_cast<size_t>(side), dst);
+    const uint8_t* src = rows + i * side * static_cast<size_t>(kChannels);
+    for (size_t k = 0; k < side; ++k, src += row_bytes, dst += patch_bytes_ / side) {
+      map_.ApplyRgb(src, side, dst);
     }
   }
 }
@@ -65,7 +66,7 @@ void PixelPatchWriter::Write(int y, int x, int columns, const uint8_t* rows,
 void PixelPatchWriter::ClearRest() const {
   const size_t used =
       static_cast<size_t>(layout_.height) * static_cast<size_t>(layout_.width) * patch_bytes_;
-  const auto tiles = static_cast<size_t>(layout_.rows * layout_.columns);
+  const size_t tiles = static_cast<size_t>(layout_.rows) * static_cast<size_t>(layout_.columns);
   for (size_t tile = 0; tile < tiles; ++tile) {
     uint8_t* data = out_ + (static_cast<size_t>(layout_.first) + tile) * tile_bytes_;
     std::memset(data + used, 0, tile_bytes_ - used);
