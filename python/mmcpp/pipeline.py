@@ -266,6 +266,10 @@ class ImageProcessor(_Configured):
               ``image_sizes`` ``int64 [n, 2]`` of the given pictures, height first.
             - ``idefics3``: ``[n, tiles of the most, 3, tile_size, tile_size]``, zero tiles behind;
               ``pixel_attention_mask`` ``int64 [n, tiles of the most, tile_size, tile_size]``.
+            - ``mllama``: ``[n, 1, max_tiles, 3, tile_size, tile_size]``, zero tiles behind; ``aspect_ratio_ids``
+              and ``num_tiles`` ``int64 [n, 1]``, ``aspect_ratio_mask`` ``int64 [n, 1, max_tiles]``.
+            - ``llama4``: ``[tiles of all pictures, 3, tile_size, tile_size]``; ``aspect_ratios``
+              ``int64 [n, 2]``, rows first.
             - ``padded_patches``: ``[n, max_patches, 3 * patch_size**2]``, zero patches behind; of the size
               rule ``siglip2`` ``pixel_attention_mask`` ``int32 [n, max_patches]`` and ``spatial_shapes``
               ``int64 [n, 2]``, rows first; of ``gemma4`` ``image_position_ids`` ``int64 [n, max_patches, 2]``,

@@ -15,7 +15,17 @@ from pathlib import Path
 from typing import Any, Literal, overload
 
 from mmcpp.errors import UnsupportedError
-from mmcpp.families import fixed_size, idefics3, internvl, llava_next, padded_patches, pixtral, qwen_vl
+from mmcpp.families import (
+    fixed_size,
+    idefics3,
+    internvl,
+    llama4,
+    llava_next,
+    mllama,
+    padded_patches,
+    pixtral,
+    qwen_vl,
+)
 from mmcpp.inputs import text
 
 __all__ = [
@@ -34,7 +44,8 @@ __all__ = [
 
 Backend = Literal["torchvision", "pil"]
 
-_FAMILIES = (qwen_vl, fixed_size, internvl, llava_next, pixtral, padded_patches, idefics3)  # in the order of the core
+# In the order of the core.
+_FAMILIES = (qwen_vl, fixed_size, internvl, llava_next, pixtral, padded_patches, idefics3, mllama, llama4)
 # Families of the reference crate that no image processor of transformers equals: their specs are written by hand.
 _OF_THE_REFERENCE = ("inkling", "dsv41", "kimi_k3", "mimo_v2", "intern_vl")
 _PRESETS = qwen_vl.PRESETS

@@ -28,6 +28,7 @@ MODULES = (
     "test_hf_llava_next",
     "test_hf_padded_patches",
     "test_hf_idefics3",
+    "test_hf_llama",
 )
 SIZES = ((3, 7), (90, 211), (150, 61))
 

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from hf import Tokens, compare, compare_prompt
+from hf import Both, Tokens, compare, compare_prompt
 from samples import CLIP
 
 pytestmark = pytest.mark.hf
@@ -40,6 +40,16 @@ CASES = {
         {"size": {"height": 448, "width": 448}, "do_convert_rgb": True, "resample": 2, **HALF},
         {"height": 448, "width": 448, "filter": "bilinear", **HALF},
     ),
+    "janus": (
+        "JanusImageProcessor",
+        {"size": {"height": 384, "width": 384}, "do_convert_rgb": True, **HALF},
+        {"height": 384, "width": 384, "min_padded_side": 14, "background": [127] * 3, **HALF},
+    ),
+    "deepseek_vl": (
+        "DeepseekVLImageProcessor",
+        {"size": {"height": 225, "width": 225}, "min_size": 30, "do_convert_rgb": True, **CLIP},
+        {"height": 225, "width": 225, "min_padded_side": 30, "background": [122, 116, 104], **CLIP},
+    ),
 }
 
 
@@ -56,6 +66,8 @@ def spec_of(name: str, backend: str = "pil", **keys: object) -> dict:
 
 def processor(name: str):
     cls, arguments, _ = CASES[name]
+    if not cls.endswith("Pil"):
+        return Both.of(name, cls, **arguments)
     return getattr(transformers, cls)(**arguments)
 
 

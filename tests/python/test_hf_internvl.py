@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 import mmcpp
-from hf import Tokens, compare, compare_prompt
+from hf import Tokens, compare, compare_prompt, processing, torchvision_only, torchvision_stand_in
 from samples import CLIP
 
 pytestmark = pytest.mark.hf
@@ -20,13 +20,17 @@ CASES = {
     "aya_vision": (182, 1, 6, 169, CLIP),
     "two_at_least": (112, 2, 9, 16, CLIP),
     "got_ocr2": (512, 1, 1, 256, CLIP),
+    "cohere2_vision": (128, 1, 12, 64, CLIP),
+    "cohere2_vision_7": (96, 1, 7, 16, CLIP),
 }
 
 
 def spec_of(name: str, backend: str = "pil", **keys: object) -> dict:
     side, least, most, tokens, channels = CASES[name]
+    rule = {"grid_rule": "least_enlargement"} if name.startswith("cohere2") else {}
     return {
         "family": "internvl",
+        **rule,
         "image_token_id": 1,
         "tokens_per_tile": tokens,
         "tile_height": side,
@@ -41,6 +45,10 @@ def spec_of(name: str, backend: str = "pil", **keys: object) -> dict:
 
 def processor(name: str):
     side, least, most, _, channels = CASES[name]
+    if name.startswith("cohere2"):
+        size = {"height": side, "width": side}
+        cls = "Cohere2VisionImageProcessor"
+        return torchvision_only("cohere2_vision", cls, size=size, max_patches=most, **channels)
     return transformers.GotOcr2ImageProcessorPil(
         size={"height": side, "width": side},
         crop_to_patches=most > 1,
@@ -67,6 +75,38 @@ def test_grids():
         for height, width in ratios + [(choose.randint(1, 4000), choose.randint(1, 4000)) for _ in range(300)]:
             columns, rows = get_optimal_tiled_canvas((height, width), (side, side), least, most)
             assert ours.plan(height, width).grid[1:] == (rows, columns), (height, width, least, most)
+
+
+def test_cohere2_grids():
+    with torchvision_stand_in():
+        from transformers.models.cohere2_vision.image_processing_cohere2_vision import get_optimal_tiled_canvas
+
+    choose = random.Random(6)
+    for side, most in ((512, 12), (100, 7), (336, 1)):
+        keys = {"max_tiles": most, "tile_height": side, "tile_width": side}
+        ours = mmcpp.ImageProcessor.from_spec(spec_of("cohere2_vision", "torchvision", **keys))
+        sizes = [(side * i, side * k) for i in range(1, 8) for k in range(1, 8)] + [(1, 1), (1, 5000), (5000, 1)]
+        for size in sizes + [(choose.randint(1, 5000), choose.randint(1, 5000)) for _ in range(1000)]:
+            columns, rows = get_optimal_tiled_canvas(size, (side, side), 1, most)
+            assert ours.plan(*size).grid[1:] == (rows, columns), size
+
+
+def test_cohere2_prompt():
+    replace = processing("cohere2_vision").Cohere2VisionProcessor.replace_image_token
+    tokens = Tokens("<image>", "<break>", "<begin>", "<end>")
+    rule = SimpleNamespace(
+        patch_size=8, image_token="<image>", img_line_break_token="<break>", boi_token="<begin>", eoi_token="<end>"
+    )
+    spec = spec_of(
+        "cohere2_vision",
+        "torchvision",
+        image_token_id=tokens.id("<image>"),
+        tile_end_token_ids=[tokens.id("<break>")],
+        prefix_token_ids=[tokens.id("<begin>")],
+        suffix_token_ids=[tokens.id("<end>")],
+    )
+    theirs = processor("cohere2_vision")
+    compare_prompt(spec, tokens, "<image>", lambda inputs, i: replace(rule, inputs, i), theirs)
 
 
 def test_internvl_prompt():

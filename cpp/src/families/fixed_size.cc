@@ -1,9 +1,13 @@
-// Every picture at one size: stretched, or resized by its shorter side and cut out of the middle.
-// Equals CLIPImageProcessor, SiglipImageProcessor, BitImageProcessor, LlavaImageProcessor (without
-// padding) and Gemma3ImageProcessor (without crops) of transformers 5.24.
+// Every picture at one size: stretched, resized by its shorter side and cut out of the middle, or
+// by its longer side and put in the middle of the mean colour. Equals CLIPImageProcessor,
+// SiglipImageProcessor, BitImageProcessor, LlavaImageProcessor (without padding),
+// Gemma3ImageProcessor (without crops), JanusImageProcessor and DeepseekVLImageProcessor of
+// transformers 5.24.
 #include "families/fixed_size.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +15,7 @@
 #include "base/ensure.h"
 #include "families/item_prompt.h"
 #include "families/resize_planes.h"
+#include "transforms/longest_edge.h"
 #include "transforms/size_rules.h"
 
 namespace mmcpp::families {
@@ -23,9 +28,26 @@ struct Config {
   ItemPrompt prompt;
   uint64_t tokens_per_image = 0;
   transforms::Size size;
-  int shortest_edge = 0;  ///< 0: stretched
+  int shortest_edge = 0;                   ///< 0: stretched or padded
+  int min_padded_side = 0;                 ///< 0: stretched or cut
+  std::array<uint8_t, 3> background = {};  ///< of padding
   PixelRules pixels;
 };
+
+// Three bytes; black when the key is absent.
+std::array<uint8_t, 3> ReadColor(SpecReader* spec, const char* key) {
+  std::array<uint8_t, 3> color = {};
+  const std::vector<int64_t> values = spec->Ints(key);
+  if (values.empty()) return color;
+  for (size_t i = 0; i < color.size(); ++i) {
+    if (values.size() != color.size() || values[i] < 0 || values[i] > 255) {
+      spec->Fail(std::string(key) + ": expected three numbers from 0 to 255");
+      break;
+    }
+    color[i] = static_cast<uint8_t>(values[i]);
+  }
+  return color;
+}
 
 Result<Config> ReadConfig(SpecReader spec) {
   Config config;
@@ -34,11 +56,19 @@ Result<Config> ReadConfig(SpecReader spec) {
   config.size.height = spec.Size("height", kMaxSide);
   config.size.width = spec.Size("width", kMaxSide);
   config.shortest_edge = static_cast<int>(spec.UIntOr("shortest_edge", 1, kMaxSide, 0));
+  config.min_padded_side = static_cast<int>(spec.UIntOr("min_padded_side", 1, kMaxSide, 0));
   config.pixels = PixelRules::Read(&spec);
+  config.background = ReadColor(&spec, "background");
   const int longer = std::max(config.size.height, config.size.width);
   if (config.shortest_edge != 0 && config.shortest_edge < longer) {
     spec.Fail("shortest_edge " + std::to_string(config.shortest_edge) + " is under the " +
               std::to_string(longer) + " that are cut out");
+  }
+  const bool square = config.size.height == config.size.width;
+  if (config.min_padded_side != 0 &&
+      (config.shortest_edge != 0 || !square || config.min_padded_side > config.size.height)) {
+    spec.Fail("min_padded_side " + std::to_string(config.min_padded_side) +
+              " asks for a square that is no shorter, and for no shortest_edge");
   }
   MMCPP_TRY(spec.Finish());
   return config;
@@ -65,10 +95,15 @@ class FixedSize final : public Family {
   Status ProcessItem(const ImageView& image, const ItemPlan& /*plan*/,
                      TensorView feature) const override {
     MMCPP_ASSIGN(const transforms::Size size, ResizedSize(image.height, image.width));
-    const int top = (size.height - config_.size.height) / 2;
-    const int left = (size.width - config_.size.width) / 2;
-    return ResizeToPlanes(image, size, config_.pixels, {config_.size.height, config_.size.width},
-                          feature, -top, -left);
+    const transforms::Size seen = config_.size;
+    const transforms::PlaneTiles tile = {seen.height, seen.width};
+    if (config_.min_padded_side != 0) {
+      return ResizeToPlanes(image, size, config_.pixels, tile, feature,
+                            (seen.height - size.height) / 2, (seen.width - size.width) / 2,
+                            config_.background);
+    }
+    return ResizeToPlanes(image, size, config_.pixels, tile, feature,
+                          -((size.height - seen.height) / 2), -((size.width - seen.width) / 2));
   }
 
   Result<std::vector<NamedTensor>> Aux(const ItemPlan& /*plan*/) const override {
@@ -84,6 +119,10 @@ class FixedSize final : public Family {
   Result<transforms::Size> ResizedSize(int height, int width) const {
     if (config_.shortest_edge != 0) {
       return transforms::FitShortestEdge(height, width, config_.shortest_edge);
+    }
+    if (config_.min_padded_side != 0) {
+      return transforms::RoundLongestEdge(height, width, config_.size.height,
+                                          config_.min_padded_side);
     }
     if (height <= 0 || width <= 0) return InvalidArgument("empty image");
     return config_.size;

@@ -1,6 +1,7 @@
 // InternVL 2 to 3.5, Aya Vision, GOT-OCR2: the grid of tiles whose ratio is closest, the picture
 // stretched over it and cut, its thumbnail last. Equals GotOcr2ImageProcessor of transformers 5.24,
-// with crop_to_patches where max_tiles is above 1.
+// with crop_to_patches where max_tiles is above 1. Command A Vision: the grid that needs the least
+// enlargement, and the same of it; equals Cohere2VisionImageProcessor.
 #include "families/internvl.h"
 
 #include <array>
@@ -12,6 +13,7 @@
 #include "families/item_prompt.h"
 #include "families/resize_planes.h"
 #include "mmcpp/prompt.h"
+#include "transforms/canvases.h"
 #include "transforms/tile_grids.h"
 
 namespace mmcpp::families {
@@ -26,9 +28,11 @@ struct Config {
   uint64_t tokens_per_tile = 0;
   std::vector<int64_t> tile_tokens;       ///< none: tiles follow each other without a mark
   std::vector<int64_t> thumbnail_tokens;  ///< one or none
+  std::vector<int64_t> end_tokens;        ///< behind every tile
   transforms::Size tile;
   int min_tiles = 1, max_tiles = 1;
   bool use_thumbnail = true;
+  bool least_enlargement = false;
   PixelRules pixels;
 };
 
@@ -38,6 +42,9 @@ Result<Config> ReadConfig(SpecReader spec) {
   config.tokens_per_tile = spec.UInt("tokens_per_tile", 1, kMaxTokens);
   config.tile_tokens = spec.Ints("tile_token_ids");
   config.thumbnail_tokens = spec.Ints("thumbnail_token_ids");
+  config.end_tokens = spec.Ints("tile_end_token_ids");
+  config.least_enlargement = spec.EnumOr<bool>(
+      "grid_rule", {{"closest_ratio", false}, {"least_enlargement", true}}, false);
   config.tile.height = spec.Size("tile_height", kMaxSide);
   config.tile.width = spec.Size("tile_width", kMaxSide);
   config.min_tiles = spec.Size("min_tiles", kMaxTiles);
@@ -47,6 +54,10 @@ Result<Config> ReadConfig(SpecReader spec) {
   if (config.min_tiles > config.max_tiles) {
     spec.Fail("min_tiles " + std::to_string(config.min_tiles) + " is over max_tiles " +
               std::to_string(config.max_tiles));
+  }
+  if (config.least_enlargement &&
+      (config.tile.height != config.tile.width || config.min_tiles != 1)) {
+    spec.Fail("grid_rule: `least_enlargement` is for square tiles and min_tiles 1");
   }
   if (!config.tile_tokens.empty() &&
       config.tile_tokens.size() < static_cast<size_t>(config.max_tiles)) {
@@ -65,9 +76,7 @@ class InternVl final : public Family {
   const char* feature_name() const noexcept override { return "pixel_values"; }
 
   Result<ItemPlan> PlanItem(int height, int width) const override {
-    MMCPP_ASSIGN(const transforms::Grid grid,
-                 transforms::ClosestRatioGrid(height, width, config_.tile, config_.min_tiles,
-                                              config_.max_tiles));
+    MMCPP_ASSIGN(const transforms::Grid grid, GridOf(height, width));
     const TileGrid tiles = {static_cast<uint32_t>(grid.rows), static_cast<uint32_t>(grid.columns),
                             config_.use_thumbnail && grid.count() > 1};
     ItemPlan plan;
@@ -101,7 +110,8 @@ class InternVl final : public Family {
 
   Result<TokenLayout> Layout(Span<const int64_t> input_ids,
                              Span<const ItemPlan> items) const override {
-    if (config_.tile_tokens.empty() && config_.thumbnail_tokens.empty()) {
+    if (config_.tile_tokens.empty() && config_.thumbnail_tokens.empty() &&
+        config_.end_tokens.empty()) {
       return config_.prompt.Layout(input_ids, items);
     }
     std::vector<TokenPattern> patterns;
@@ -113,12 +123,21 @@ class InternVl final : public Family {
   }
 
  private:
+  Result<transforms::Grid> GridOf(int height, int width) const {
+    if (config_.least_enlargement) {
+      return transforms::CanvasGrid(height, width, config_.tile.height, config_.max_tiles,
+                                    transforms::CanvasRule::kCohere2);
+    }
+    return transforms::ClosestRatioGrid(height, width, config_.tile, config_.min_tiles,
+                                        config_.max_tiles);
+  }
+
   // The last or only tile is marked as the thumbnail is.
   uint64_t ContentTokens(const TileGrid& grid) const {
     const auto tiles = static_cast<uint64_t>(grid.count());
     const uint64_t marks =
         (config_.tile_tokens.empty() ? 0 : tiles - 1) + config_.thumbnail_tokens.size();
-    return tiles * config_.tokens_per_tile + marks;
+    return tiles * (config_.tokens_per_tile + config_.end_tokens.size()) + marks;
   }
 
   ExplicitPattern MarkedTiles(const TileGrid& grid) const {
@@ -134,6 +153,7 @@ class InternVl final : public Family {
         ids.push_back(config_.tile_tokens[i]);
       }
       ids.insert(ids.end(), static_cast<size_t>(config_.tokens_per_tile), config_.prompt.token);
+      ids.insert(ids.end(), config_.end_tokens.begin(), config_.end_tokens.end());
     }
     pattern.content_end = ids.size();
     ids.insert(ids.end(), config_.prompt.suffix.begin(), config_.prompt.suffix.end());

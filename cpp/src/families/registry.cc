@@ -12,8 +12,10 @@
 #include "families/intern_vl.h"
 #include "families/internvl.h"
 #include "families/kimi_k3.h"
+#include "families/llama4.h"
 #include "families/llava_next.h"
 #include "families/mimo_v2.h"
+#include "families/mllama.h"
 #include "families/padded_patches.h"
 #include "families/pixtral.h"
 #include "families/qwen_vl.h"
@@ -36,6 +38,8 @@ constexpr Entry kFamilies[] = {
     {"pixtral", families::MakePixtral},
     {"padded_patches", families::MakePaddedPatches},
     {"idefics3", families::MakeIdefics3},
+    {"mllama", families::MakeMllama},
+    {"llama4", families::MakeLlama4},
     // Those of the reference crate alone.
     {"inkling", families::MakeInkling},
     {"dsv41", families::MakeDsv41},

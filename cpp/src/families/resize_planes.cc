@@ -21,7 +21,7 @@ Overlap OverlapOf(int start, int size, int64_t canvas) {
 
 }  // namespace
 
-PixelRules PixelRules::Read(SpecReader* spec, Filter filter) {
+PixelRules PixelRules::Read(SpecReader* spec, Filter filter, transforms::NormRule aten_rule) {
   enum class Resample { kAtenU8, kPil };
   PixelRules rules;
   const auto resample = spec->EnumOr<Resample>(
@@ -47,8 +47,7 @@ PixelRules PixelRules::Read(SpecReader* spec, Filter filter) {
   for (float channel : std) {
     if (channel == 0) spec->Fail("image_std: expected numbers other than 0");
   }
-  rules.table = transforms::MakeNormTable(
-      aten ? transforms::NormRule::kFused : transforms::NormRule::kPil, mean, std);
+  rules.table = transforms::MakeNormTable(aten ? aten_rule : transforms::NormRule::kPil, mean, std);
   return rules;
 }
 

@@ -22,8 +22,10 @@ struct PixelRules {
   Convention convention = Convention::kAtenU8;
   transforms::NormTable table;
 
-  /// Reads those keys; `filter` is the one that holds when the key is absent.
-  static PixelRules Read(SpecReader* spec, Filter filter = Filter::kBicubic);
+  /// Reads those keys; `filter` is the one that holds when the key is absent, `aten_rule` that of
+  /// torchvision's arithmetic.
+  static PixelRules Read(SpecReader* spec, Filter filter = Filter::kBicubic,
+                         transforms::NormRule aten_rule = transforms::NormRule::kFused);
 };
 
 /// Resizes `image` to `size` and puts it on the canvas of `tiles` with its corner at `top`, `left`;

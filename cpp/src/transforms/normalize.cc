@@ -2,6 +2,10 @@
 // named reference uses, so that the entries are its bits.
 #include "transforms/normalize.h"
 
+#include <cstring>
+
+#include "base/half.h"
+
 namespace mmcpp::transforms {
 
 namespace {
@@ -14,6 +18,13 @@ float Scaled(NormRule rule, size_t byte) {
   return static_cast<float>(static_cast<double>(byte) * (1.0 / 255.0));
 }
 
+float RoundToBf16(float value) {
+  const uint32_t bits = uint32_t{ToBf16(value)} << 16;
+  float rounded;
+  std::memcpy(&rounded, &bits, sizeof rounded);
+  return rounded;
+}
+
 }  // namespace
 
 NormTable MakeNormTable(NormRule rule, const std::array<float, 3>& mean,
@@ -23,6 +34,12 @@ NormTable MakeNormTable(NormRule rule, const std::array<float, 3>& mean,
     const float m = rule == NormRule::kFused ? mean[channel] * 255.0f : mean[channel];
     const float s = rule == NormRule::kFused ? std[channel] * 255.0f : std[channel];
     for (size_t byte = 0; byte < 256; ++byte) {
+      if (rule == NormRule::kBf16) {
+        const float scaled = RoundToBf16(Scaled(NormRule::kReciprocal, byte));
+        const float centered = RoundToBf16(scaled - RoundToBf16(m));
+        table.value[channel][byte] = RoundToBf16(centered / RoundToBf16(s));
+        continue;
+      }
       table.value[channel][byte] = (Scaled(rule, byte) - m) / s;
     }
   }

@@ -16,6 +16,8 @@ enum class NormRule : uint8_t {
            ///< to f32
   kReciprocal,  ///< the crate sglang-mm 0.5.23, Inkling: (v * f32(1/255) - mean) / std in f32; with
                 ///< mean 0 and std 1 the torchvision backend without normalisation
+  kBf16,  ///< transformers 5.24, Llama 4: (v * f32(1/255) - mean) / std, every value and result
+          ///< rounded to bfloat16
 };
 
 struct NormTable {

@@ -1,4 +1,4 @@
-"""CLIP, SigLIP, DINOv2, LLaVA-1.5, Gemma 3, PaliGemma: every picture at one size.
+"""CLIP, SigLIP, DINOv2, LLaVA-1.5, Gemma 3, PaliGemma, Janus, DeepSeek-VL: every picture at one size.
 
 Rules: the classes in ``CLASSES``, of transformers 5.24, in both backends.
 """
@@ -21,16 +21,20 @@ CLASSES: Mapping[str, tuple[bool, int, Channels]] = {
     "BitImageProcessor": (True, 3, CLIP),
     "SiglipImageProcessor": (False, 3, HALF),
     "Gemma3ImageProcessor": (False, 2, HALF),
+    "JanusImageProcessor": (False, 3, CLIP),
+    "DeepseekVLImageProcessor": (False, 3, CLIP),
 }
 """The image processor classes of transformers: whether they cut out the middle, their filter's number in Pillow, mean
 and deviation."""
 
-MODEL_TYPES: Mapping[str, int] = {"llava": 32000, "paligemma": 256000}
+MODEL_TYPES: Mapping[str, int] = {"llava": 32000, "paligemma": 256000, "deepseek_vl": 100015}
 """``model_type`` of the checkpoints whose prompts can be expanded from their files alone, and the image token where
 config.json names none."""
 
 CONSTANTS: Mapping[str, Mapping[str, int]] = {"Gemma3ImageProcessor": {"num_crops": 0}}
 """Further keys of a class's result, with each picture's number: no picture is cut where there is no pan and scan."""
+
+_PADS = ("JanusImageProcessor", "DeepseekVLImageProcessor")
 
 
 def read_spec(checkpoint: Checkpoint) -> dict[str, Any]:
@@ -42,9 +46,10 @@ def read_spec(checkpoint: Checkpoint) -> dict[str, Any]:
     """
     config = checkpoint.image
     crops, resample, (mean, std) = CLASSES[checkpoint.class_name]
-    config.require_plain_pipeline(handled=("do_center_crop",))
+    pads = checkpoint.class_name in _PADS
+    config.require_plain_pipeline(handled=("do_center_crop", "do_pad") if pads else ("do_center_crop",))
     config.require("do_center_crop", crops, "as the class does")
-    height, width = config.sides("crop_size" if crops else "size", 224)
+    height, width = config.sides("crop_size" if crops else "size", 384 if pads else 224)
     spec: dict[str, Any] = {
         "family": "fixed_size",
         "image_token_id": checkpoint.image_token(MODEL_TYPES),
@@ -56,6 +61,10 @@ def read_spec(checkpoint: Checkpoint) -> dict[str, Any]:
         "image_std": config.channels("image_std", std),
         **checkpoint.arithmetic,
     }
+    if pads:
+        config.require("do_pad", True, "as the class does")
+        spec["min_padded_side"] = config.integer("min_size", 14)
+        spec["background"] = [int(channel * 255) for channel in spec["image_mean"]]
     if crops:
         spec["shortest_edge"] = config.edge("size", "shortest_edge", 224)
     return spec
@@ -75,6 +84,10 @@ def _tokens(checkpoint: Checkpoint, height: int, width: int) -> int:
         return (height // patch) * (width // patch) + extra - (1 if strategy == "default" else 0)
     if model_type == "paligemma":
         return (height // patch) * (width // patch)
+    if model_type == "deepseek_vl":
+        return processor.integer("num_image_tokens", 576)
+    if model_type == "janus":
+        return model.mapping("vision_config", {}).integer("num_image_tokens", 576)
     if model_type == "gemma3":
         return model.integer("mm_tokens_per_image", 256)
     return 1

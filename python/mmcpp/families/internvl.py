@@ -1,7 +1,7 @@
-"""InternVL 2 to 3.5, Aya Vision, GOT-OCR2: tiles of one size, and the picture as a whole.
+"""InternVL 2 to 3.5, Aya Vision, GOT-OCR2, Command A Vision: tiles of one size, and the picture as a whole.
 
 Rules: ``GotOcr2ImageProcessor`` and ``GotOcr2ImageProcessorPil`` of transformers 5.24, and the processors of those
-models, which ask it for tiles whatever the file says.
+models, which ask it for tiles whatever the file says; ``Cohere2VisionImageProcessor``.
 """
 
 from __future__ import annotations
@@ -12,12 +12,15 @@ from typing import TYPE_CHECKING, Any
 from mmcpp.families import CLIP
 
 if TYPE_CHECKING:
-    from mmcpp.spec import Checkpoint
+    from mmcpp.spec import Backend, Checkpoint
 
-__all__ = ["CLASSES", "MODEL_TYPES", "read_spec"]
+__all__ = ["BACKENDS", "CLASSES", "MODEL_TYPES", "read_spec"]
 
-CLASSES = ("GotOcr2ImageProcessor",)
-"""The image processor class of transformers, without the suffix of its backend."""
+CLASSES = ("GotOcr2ImageProcessor", "Cohere2VisionImageProcessor")
+"""The image processor classes of transformers, without the suffix of their backend."""
+
+BACKENDS: Mapping[str, tuple[Backend, ...]] = {"Cohere2VisionImageProcessor": ("torchvision",)}
+"""The backends of the classes that do not have both."""
 
 MODEL_TYPES: Mapping[str, int] = {"got_ocr2": 151859}
 """``model_type`` of the checkpoints whose prompts can be expanded from their files alone, and the image token where
@@ -34,11 +37,12 @@ def read_spec(checkpoint: Checkpoint) -> dict[str, Any]:
     config = checkpoint.image
     config.require_plain_pipeline()
     config.require("resample", 3, "bicubic")
-    height, width = config.sides("size", 384)
-    crops = config.get("crop_to_patches", False) is True
+    cohere2 = checkpoint.class_name == "Cohere2VisionImageProcessor"
+    height, width = config.sides("size", 512 if cohere2 else 384)
+    crops = config.get("crop_to_patches", cohere2) is True
     if checkpoint.model.text("model_type") in ("internvl", "aya_vision"):
         crops = True
-    return {
+    spec = {
         "family": "internvl",
         "image_token_id": checkpoint.image_token(MODEL_TYPES),
         "tokens_per_tile": _tokens(checkpoint, height),
@@ -50,9 +54,16 @@ def read_spec(checkpoint: Checkpoint) -> dict[str, Any]:
         "image_std": config.channels("image_std", CLIP[1]),
         **checkpoint.arithmetic,
     }
+    if cohere2:  # min_patches is not looked at there
+        spec |= {"grid_rule": "least_enlargement", "min_tiles": 1}
+    return spec
 
 
 def _tokens(checkpoint: Checkpoint, side: int) -> int:
+    if checkpoint.class_name == "Cohere2VisionImageProcessor":
+        vision = checkpoint.model.mapping("vision_config", {})
+        along = side // vision.integer("patch_size", 16) // checkpoint.model.integer("downsample_factor", 2)
+        return checkpoint.processor.integer("patch_size", along) ** 2
     if checkpoint.model.text("model_type") == "aya_vision":
         patch = checkpoint.processor.integer("patch_size", 28)
         factor = checkpoint.processor.integer("downsample_factor", 1)
