@@ -7,7 +7,6 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, TypeVar
 
-import numpy as np
 import numpy.typing as npt
 
 from mmcpp import _mmcpp
