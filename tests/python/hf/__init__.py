@@ -128,7 +128,8 @@ def torchvision_stand_in() -> Iterator[None]:
     functions = _TorchvisionFunctions
     names = ("torchvision", "torchvision.transforms", "torchvision.transforms.v2")
     modules = {name: ModuleType(name) for name in names}
-    modules[names[2]].functional = functions
+    modules[names[0]].transforms, modules[names[1]].v2 = modules[names[1]], modules[names[2]]
+    modules[names[2]].functional = modules[f"{names[2]}.functional"] = functions
     with contextlib.ExitStack() as stack:
         stack.enter_context(mock.patch.dict(sys.modules, modules))
         stack.enter_context(mock.patch.object(backends, "tvF", functions, create=True))
