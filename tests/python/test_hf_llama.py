@@ -1,6 +1,7 @@
 """`mllama` and `llama4` against the image processors of Llama 3.2 Vision, one picture a sample, and Llama 4 in
 transformers 5.24."""
 
+import importlib
 import random
 from types import SimpleNamespace
 
@@ -92,7 +93,7 @@ def test_llama4_canvases(name):
     import torch
 
     with torchvision_stand_in():
-        from transformers.models.llama4 import image_processing_llama4 as rule
+        rule = importlib.import_module("transformers.models.llama4.image_processing_llama4")
 
     side, most, _ = CASES[name]
     ours = mmcpp.ImageProcessor.from_spec(spec_of(name, "torchvision"))
