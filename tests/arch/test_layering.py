@@ -41,7 +41,7 @@ THIRD_PARTY = {
 
 # programs around the library: users of it, with headers of their own
 EXAMPLES = "cpp/examples/"
-EXAMPLES_INCLUDE = {"httplib.h", "nlohmann/json.hpp", "signal.h"}
+EXAMPLES_INCLUDE = {"httplib.h", "malloc.h", "nlohmann/json.hpp", "signal.h"}
 
 # C and POSIX headers with a dot; the C++ ones have none
 SYSTEM = {
