@@ -175,6 +175,8 @@ def _proven(processor: Any, unsupported: Unsupported) -> Any:
         if isinstance(processor._prepare_images_structure(pictures[:1])[0], (list, tuple)):
             pictures = [[picture] for picture in pictures]
         theirs = processor(pictures)
+        if isinstance(pictures[0], list) and next(iter(theirs.values()))[0].ndim > _MOST_AXES:
+            raise UnsupportedError(f"{hf_class.__name__} puts several pictures into one sample and stays in use")
         forms = {name: form_of(value) for name, value in theirs.items()}
         ours._mmcpp = _State(class_name, backend, "error", settings, forms)
         try:
@@ -194,6 +196,8 @@ def _proven(processor: Any, unsupported: Unsupported) -> Any:
     return ours
 
 
+_MOST_AXES = 3
+"""Of one picture's pixels: those that have more are of a sample's pictures."""
 _FORMS: dict[str, dict[str, Form]] = {}
 """Class and settings that were compared already -> the forms found."""
 _WARNED: set[str] = set()

@@ -11,7 +11,7 @@ from PIL import Image
 
 import mmcpp
 from hf import picture_in
-from hf.dropin import assert_alike, inputs, names, outcome, pair, processor
+from hf.dropin import NESTING, assert_alike, inputs, names, outcome, pair, processor
 from mmcpp.hf import Accelerated, FallbackWarning, accelerate
 from mmcpp.hf import processor as module
 from samples import encode, noise, smooth
@@ -242,3 +242,12 @@ def test_what_transformers_refuses_is_refused_in_its_words():
     text = outcome(lambda: theirs(noise(1, 300), input_data_format="channels_last"))
     assert text.startswith("ValueError: absolute aspect ratio")
     assert outcome(lambda: ours(noise(1, 300), input_data_format="channels_last")) == text
+
+
+@pytest.mark.parametrize("name", NESTING)
+def test_classes_that_put_pictures_into_samples_stay(name):
+    theirs = getattr(transformers, f"{name}Pil")()
+    with pytest.raises(mmcpp.UnsupportedError, match="several pictures into one sample"):
+        accelerate(theirs, unsupported="error")
+    with pytest.warns(match="several pictures into one sample"):
+        assert accelerate(theirs) is theirs
