@@ -100,6 +100,9 @@ class Accelerated:
             ignored = name in native.read or name.startswith(off)
             if not ignored and settings.get(name) != state.proven.get(name):
                 raise UnsupportedError(f"{name} {json.dumps(settings.get(name))} is not supported")
+        # Janus and DeepSeek-VL make this of their mean once, when they are made.
+        if hasattr(self, "background_color") and settings.get("image_mean") != state.proven.get("image_mean"):
+            raise UnsupportedError("another image_mean than that of the background is not supported")
         return native
 
     def to_dict(self) -> dict[str, Any]:
