@@ -197,10 +197,12 @@ TEST(Inflater, DamageAnywhere) {
 /// Writes bits, the first lowest.
 class BitWriter {
  public:
+  /// Any number of them; those beyond 32 are zeros.
   BitWriter& Put(uint32_t value, int size) {
     for (int i = 0; i < size; ++i, ++count_) {
+      const uint32_t bit = i < 32 ? value >> i & 1 : 0;
       if (count_ % 8 == 0) bytes_.push_back(0);
-      bytes_.back() = static_cast<uint8_t>(bytes_.back() | (value >> i & 1) << count_ % 8);
+      bytes_.back() = static_cast<uint8_t>(bytes_.back() | bit << count_ % 8);
     }
     return *this;
   }
