@@ -1,5 +1,6 @@
 """The loops of bench/python/loops.py: few and small pictures, and what becomes of a difference."""
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,12 @@ SMALL = ["--backend=pil", "--pictures=5", "--timed=2", "--longest=96", "--rounds
 def loops(monkeypatch):
     monkeypatch.syspath_prepend(str(BENCH))
     monkeypatch.setenv("MMCPP_THREADS", "1")
+    ours = sys.modules.pop("pictures", None)  # the tests have a module of that name too
     import loops
+
+    sys.modules.pop("pictures", None)
+    if ours is not None:
+        sys.modules["pictures"] = ours
 
     return loops
 
