@@ -123,6 +123,7 @@ class Family(abc.ABC):
 
         Raises:
             ValueError: ids and pictures do not match.
+            NotImplementedError: there is no ``image_token_id``, so the class must have a layout of its own.
         """
         if self.image_token_id is None:
             raise NotImplementedError(f"{type(self).__name__} has neither an image_token_id nor a layout")
