@@ -92,13 +92,10 @@ py::dict ItemDict(OutputItem item, bool has_feature) {
   result["plan"] = ToDict(item.plan);
   result["feature"] = has_feature ? py::object(ToArray(std::move(item.feature))) : py::none();
   py::dict aux;
-  py::set joined;
   for (NamedTensor& named : item.aux) {
     aux[py::str(named.name)] = ToArray(std::move(named.tensor));
-    if (named.joins) joined.add(py::str(named.name));
   }
   result["aux"] = aux;
-  result["joined"] = py::frozenset(joined);
   result["content_hash"] = item.content_hash;
   result["info"] = item.encoded ? py::object(ToDict(item.info)) : py::none();
   result["times"] = py::make_tuple(item.times.hash_ms, item.times.decode_ms, item.times.process_ms);

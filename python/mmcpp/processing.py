@@ -328,7 +328,7 @@ class MultiModalProcessor:
         for item in batch.items:
             rows = item.plan.feature_shape[0]
             data = {self._native.feature_name: batch.features[row : row + rows]}
-            data.update({name: value if name in item.joined else value[None] for name, value in item.aux.items()})
+            data.update({name: value[None] for name, value in item.aux.items()})
             row += rows
             tensors = FieldItem(modality, data, {name: whole(modality, name) for name in data})
             made.append(self.media.item(modality, tensors, placeholder * item.plan.tokens))

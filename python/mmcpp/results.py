@@ -56,8 +56,6 @@ class Item:
     """Of shape ``plan.feature_shape``; None in an ItemBatch, whose features are packed."""
     aux: dict[str, npt.NDArray[Any]]
     """Small tensors beside it, such as ``image_grid_thw`` ``int64 [3]``."""
-    joined: frozenset[str]
-    """The names in ``aux`` whose first side is of any length: a batch joins them along it, and stacks the others."""
     content_hash: int
     """``mmcpp.content_hash`` of the encoded bytes; for given pixels, of their size and values."""
     info: ImageInfo | None
@@ -143,7 +141,6 @@ def to_item(fields: dict[str, Any]) -> Item:
         plan=to_plan(fields["plan"]),
         feature=fields["feature"],
         aux=fields["aux"],
-        joined=fields["joined"],
         content_hash=fields["content_hash"],
         info=None if info is None else ImageInfo(**info),
         times=ItemTimes(*fields["times"]),
@@ -151,17 +148,15 @@ def to_item(fields: dict[str, Any]) -> Item:
 
 
 def aux_of(items: Sequence[Item]) -> dict[str, npt.NDArray[Any]]:
-    """Give what stands beside the features of a batch: stacked or joined, with zeros where one is smaller."""
-    return {name: batched([item.aux[name] for item in items], name in items[0].joined) for name in items[0].aux}
+    """Give what stands beside the features of a batch: stacked, with zeros where one is smaller."""
+    return {name: stacked([item.aux[name] for item in items]) for name in items[0].aux}
 
 
-def batched(arrays: Sequence[npt.NDArray[Any]], joined: bool) -> npt.NDArray[Any]:
-    """Join arrays along their first side, or stack them, with zeros where one is smaller."""
-    if joined:
-        return np.concatenate(arrays)
+def stacked(arrays: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    """Stack arrays along a new first side, with zeros where one is smaller."""
     shape = tuple(map(max, zip(*(array.shape for array in arrays), strict=True)))
-    stacked = np.zeros((len(arrays), *shape), arrays[0].dtype)
+    result = np.zeros((len(arrays), *shape), arrays[0].dtype)
     for i, array in enumerate(arrays):
         corner: tuple[int | slice, ...] = (i, *(slice(side) for side in array.shape))
-        stacked[corner] = array
-    return stacked
+        result[corner] = array
+    return result

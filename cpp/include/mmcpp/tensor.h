@@ -132,9 +132,6 @@ class MMCPP_EXPORT Tensor {
 struct NamedTensor {
   std::string name;
   Tensor tensor;
-  /// Whether the first side counts something of which an item may have any number, such as tiles:
-  /// tensors of a batch are joined along it then, and stacked else.
-  bool joins = false;
 };
 
 }  // namespace mmcpp

@@ -268,7 +268,6 @@ def _write(
         feature_name=processor.feature_name,
         features=[one.feature for one in done],
         aux={name: [one.item.aux[name] for one in done] for name in names},
-        joined=done[0].item.joined if done else frozenset(),
     )
     listed = [{"picture": str(one.path), "hash": _hash(one)} for one in done]
     metadata = {"pictures": json.dumps(listed), "spec": processor.spec_json}

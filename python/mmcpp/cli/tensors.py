@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from mmcpp.cli.files import replacing
 from mmcpp.pipeline import DType
-from mmcpp.results import batched
+from mmcpp.results import stacked
 
 __all__ = ["PACKAGES", "WRITERS", "Pictures", "read_metadata", "write"]
 
@@ -32,14 +32,12 @@ class Pictures:
     features: list[Array]
     """One a picture, to be put behind each other along axis 0."""
     aux: dict[str, list[Array]]
-    """By name."""
-    joined: frozenset[str] = frozenset()
-    """The names in ``aux`` whose arrays are put behind each other; others are stacked."""
+    """By name; stacked, with zeros where one is smaller."""
 
     def tensors(self) -> dict[str, Array]:
         """Give the model's named tensors of all pictures, in C order."""
         values = {self.feature_name: _joined(self.features)} if self.features else {}
-        values |= {name: batched(arrays, name in self.joined) for name, arrays in self.aux.items() if arrays}
+        values |= {name: stacked(arrays) for name, arrays in self.aux.items() if arrays}
         return {name: np.ascontiguousarray(value) for name, value in values.items()}
 
 
