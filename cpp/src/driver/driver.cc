@@ -118,24 +118,37 @@ RequestCounters CountItems(Span<const MediaSource> media, const ProcessedItems& 
   return counters;
 }
 
+/// Expands the prompt by the items' plans; `to` is a Response or a PlannedRequest.
+template <class Expanded>
+Status ExpandPrompt(const Family& family, Span<const int64_t> ids, Span<const ItemPlan> plans,
+                    uint64_t max_tokens, Expanded* to) {
+  MMCPP_ASSIGN(const TokenLayout layout, family.Layout(ids, plans));
+  MMCPP_ASSIGN(ExpandedPrompt prompt, ApplyLayout(ids, layout, plans.size(), max_tokens));
+  to->input_ids = std::move(prompt.input_ids);
+  to->offsets = std::move(prompt.offsets);
+  return Ok{};
+}
+
+/// Positions of an expanded prompt.
+template <class Expanded>
+Status Position(const Family& family, Span<const ItemPlan> plans, Expanded* to) {
+  MMCPP_ASSIGN(to->positions, family.ComputePositions(to->input_ids.size(), to->offsets, plans));
+  return Ok{};
+}
+
 /// The prompt's half of a response whose items are there.
-Status ExpandPrompt(const Family& family, Span<const int64_t> ids, const ProcessOptions& options,
-                    Response* response) {
+Status ExpandAndTime(const Family& family, Span<const int64_t> ids, const ProcessOptions& options,
+                     Response* response) {
   std::vector<ItemPlan> plans;
   plans.reserve(response->items.size());
   for (const OutputItem& item : response->items) plans.push_back(item.plan);
 
   MMCPP_TRY(driver::CheckStop(options, "layout"));
   Stopwatch stopwatch;
-  MMCPP_ASSIGN(const TokenLayout layout, family.Layout(ids, plans));
-  MMCPP_ASSIGN(ExpandedPrompt prompt,
-               ApplyLayout(ids, layout, plans.size(), options.limits.max_tokens));
-  response->input_ids = std::move(prompt.input_ids);
-  response->offsets = std::move(prompt.offsets);
+  MMCPP_TRY(ExpandPrompt(family, ids, plans, options.limits.max_tokens, response));
   response->layout_ms = stopwatch.Lap();
   MMCPP_TRY(driver::CheckStop(options, "positions"));
-  MMCPP_ASSIGN(response->positions,
-               family.ComputePositions(response->input_ids.size(), response->offsets, plans));
+  MMCPP_TRY(Position(family, plans, response));
   response->positions_ms = stopwatch.Lap();
   return Ok{};
 }
@@ -159,7 +172,7 @@ Result<Response> Run(const Family& family, const Request& request) {
   MMCPP_ASSIGN(ProcessedItems processed, ProcessAll(family, request));
   response.counters = CountItems(request.media, processed);
   response.items = std::move(processed.items);
-  MMCPP_TRY(ExpandPrompt(family, ids, options, &response));
+  MMCPP_TRY(ExpandAndTime(family, ids, options, &response));
   response.counters.tokens_in = ids.size();
   response.counters.tokens_out = response.input_ids.size();
   return response;
@@ -177,13 +190,8 @@ Result<PlannedRequest> Plan(const Family& family, Span<const int64_t> input_ids,
                  }));
     planned.items.push_back(std::move(plan));
   }
-  MMCPP_ASSIGN(const TokenLayout layout, family.Layout(input_ids, planned.items));
-  MMCPP_ASSIGN(ExpandedPrompt prompt,
-               ApplyLayout(input_ids, layout, planned.items.size(), limits.max_tokens));
-  planned.input_ids = std::move(prompt.input_ids);
-  planned.offsets = std::move(prompt.offsets);
-  MMCPP_ASSIGN(planned.positions,
-               family.ComputePositions(planned.input_ids.size(), planned.offsets, planned.items));
+  MMCPP_TRY(ExpandPrompt(family, input_ids, planned.items, limits.max_tokens, &planned));
+  MMCPP_TRY(Position(family, planned.items, &planned));
   return planned;
 }
 
