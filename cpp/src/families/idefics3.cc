@@ -11,7 +11,6 @@
 #include "base/ensure.h"
 #include "families/item_prompt.h"
 #include "families/resize_planes.h"
-#include "mmcpp/prompt.h"
 #include "transforms/longest_edge.h"
 
 namespace mmcpp::families {
@@ -134,10 +133,9 @@ class Idefics3 final : public Family {
 
   Result<TokenLayout> Layout(Span<const int64_t> input_ids,
                              Span<const ItemPlan> items) const override {
-    std::vector<TokenPattern> patterns;
-    patterns.reserve(items.size());
-    for (const ItemPlan& item : items) patterns.emplace_back(Pattern(item));
-    return LayoutByPattern(input_ids, config_.prompt.placeholder, std::move(patterns));
+    return config_.prompt.Layout(input_ids, items, [this](const ItemPlan& item, ItemTokens* to) {
+      WriteTiles(std::get<TileGrid>(item.geometry), to);
+    });
   }
 
  private:
@@ -160,37 +158,22 @@ class Idefics3 final : public Family {
     return config_.prompt.TokensWith(tokens);
   }
 
-  ExplicitPattern Pattern(const ItemPlan& plan) const {
-    const auto& grid = std::get<TileGrid>(plan.geometry);
+  void WriteTiles(const TileGrid& grid, ItemTokens* to) const {
     const Marks& marks = config_.marks;
-    ExplicitPattern pattern;
-    std::vector<int64_t>& ids = pattern.ids;
-    ids.reserve(static_cast<size_t>(plan.tokens));
-    const auto add = [&ids](const std::vector<int64_t>& more) {
-      ids.insert(ids.end(), more.begin(), more.end());
-    };
-    const auto add_tile = [&] {
-      ids.insert(ids.end(), static_cast<size_t>(config_.tokens_per_tile), config_.prompt.token);
-    };
-    add(config_.prompt.prefix);
-    pattern.content_begin = ids.size();
     for (size_t row = 0; grid.thumbnail && row < grid.rows; ++row) {
       for (size_t column = 0; column < grid.columns; ++column) {
-        add(marks.fake);
+        to->Add(marks.fake);
         if (!marks.row_column.empty()) {
-          ids.push_back(marks.row_column[row * static_cast<size_t>(marks.columns) + column]);
+          to->Add(marks.row_column[row * static_cast<size_t>(marks.columns) + column]);
         }
-        add_tile();
+        to->AddRun(config_.tokens_per_tile);
       }
-      add(row + 1 < grid.rows ? marks.row_end : marks.last_row_end);
+      to->Add(row + 1 < grid.rows ? marks.row_end : marks.last_row_end);
     }
-    add(marks.fake);
-    add(marks.global);
-    add_tile();
-    add(marks.fake);
-    pattern.content_end = ids.size();
-    add(config_.prompt.suffix);
-    return pattern;
+    to->Add(marks.fake);
+    to->Add(marks.global);
+    to->AddRun(config_.tokens_per_tile);
+    to->Add(marks.fake);
   }
 
   const Config config_;

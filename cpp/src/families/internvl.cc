@@ -12,7 +12,6 @@
 #include "base/ensure.h"
 #include "families/item_prompt.h"
 #include "families/resize_planes.h"
-#include "mmcpp/prompt.h"
 #include "transforms/canvases.h"
 #include "transforms/tile_grids.h"
 
@@ -114,12 +113,9 @@ class InternVl final : public Family {
         config_.end_tokens.empty()) {
       return config_.prompt.Layout(input_ids, items);
     }
-    std::vector<TokenPattern> patterns;
-    patterns.reserve(items.size());
-    for (const ItemPlan& item : items) {
-      patterns.emplace_back(MarkedTiles(std::get<TileGrid>(item.geometry)));
-    }
-    return LayoutByPattern(input_ids, config_.prompt.placeholder, std::move(patterns));
+    return config_.prompt.Layout(input_ids, items, [this](const ItemPlan& item, ItemTokens* to) {
+      WriteTiles(std::get<TileGrid>(item.geometry), to);
+    });
   }
 
  private:
@@ -140,24 +136,17 @@ class InternVl final : public Family {
     return tiles * (config_.tokens_per_tile + config_.end_tokens.size()) + marks;
   }
 
-  ExplicitPattern MarkedTiles(const TileGrid& grid) const {
+  void WriteTiles(const TileGrid& grid, ItemTokens* to) const {
     const auto tiles = static_cast<size_t>(grid.count());
-    ExplicitPattern pattern;
-    std::vector<int64_t>& ids = pattern.ids;
-    ids = config_.prompt.prefix;
-    pattern.content_begin = ids.size();
     for (size_t i = 0; i < tiles; ++i) {
       if (i + 1 == tiles) {
-        ids.insert(ids.end(), config_.thumbnail_tokens.begin(), config_.thumbnail_tokens.end());
+        to->Add(config_.thumbnail_tokens);
       } else if (!config_.tile_tokens.empty()) {
-        ids.push_back(config_.tile_tokens[i]);
+        to->Add(config_.tile_tokens[i]);
       }
-      ids.insert(ids.end(), static_cast<size_t>(config_.tokens_per_tile), config_.prompt.token);
-      ids.insert(ids.end(), config_.end_tokens.begin(), config_.end_tokens.end());
+      to->AddRun(config_.tokens_per_tile);
+      to->Add(config_.end_tokens);
     }
-    pattern.content_end = ids.size();
-    ids.insert(ids.end(), config_.prompt.suffix.begin(), config_.prompt.suffix.end());
-    return pattern;
   }
 
   const Config config_;

@@ -1,4 +1,4 @@
-// Runs of one token between fixed neighbours.
+// Runs of one token and marks between fixed neighbours.
 #include "families/item_prompt.h"
 
 #include <utility>
@@ -35,6 +35,25 @@ Result<TokenLayout> ItemPrompt::Layout(Span<const int64_t> input_ids,
   std::vector<TokenPattern> patterns;
   patterns.reserve(items.size());
   for (const ItemPlan& item : items) patterns.push_back(Pattern(item.tokens));
+  return LayoutByPattern(input_ids, placeholder, std::move(patterns));
+}
+
+Result<TokenLayout> ItemPrompt::Layout(
+    Span<const int64_t> input_ids, Span<const ItemPlan> items,
+    const std::function<void(const ItemPlan&, ItemTokens*)>& write) const {
+  std::vector<TokenPattern> patterns;
+  patterns.reserve(items.size());
+  for (const ItemPlan& item : items) {
+    ExplicitPattern pattern;
+    pattern.ids.reserve(static_cast<size_t>(item.tokens));
+    pattern.ids = prefix;
+    pattern.content_begin = pattern.ids.size();
+    ItemTokens tokens(token, &pattern.ids);
+    write(item, &tokens);
+    pattern.content_end = pattern.ids.size();
+    pattern.ids.insert(pattern.ids.end(), suffix.begin(), suffix.end());
+    patterns.emplace_back(std::move(pattern));
+  }
   return LayoutByPattern(input_ids, placeholder, std::move(patterns));
 }
 

@@ -1,8 +1,9 @@
-// How an item stands in a prompt, for families whose items are one run of the same token, with or
-// without tokens around it.
+// How an item stands in a prompt: one run of the same token, or runs with marks between them, with
+// or without tokens around it.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "families/spec.h"
@@ -11,6 +12,23 @@
 #include "mmcpp/status.h"
 
 namespace mmcpp::families {
+
+/// Writes an item's own tokens, one after another.
+class ItemTokens {
+ public:
+  ItemTokens(int64_t token, std::vector<int64_t>* ids) : token_(token), ids_(*ids) {}
+
+  /// The token that a model puts the feature in place of, so often.
+  void AddRun(uint64_t count) { ids_.insert(ids_.end(), static_cast<size_t>(count), token_); }
+  void Add(const std::vector<int64_t>& marks) {
+    ids_.insert(ids_.end(), marks.begin(), marks.end());
+  }
+  void Add(int64_t mark) { ids_.push_back(mark); }
+
+ private:
+  const int64_t token_;
+  std::vector<int64_t>& ids_;
+};
 
 /// A prompt's `placeholder` becomes prefix, n times `token`, suffix; only the run in the middle is
 /// the item's content.
@@ -29,6 +47,10 @@ struct ItemPrompt {
   TokenPattern Pattern(uint64_t tokens) const;
   /// Every item by its plan's tokens. kInvalidArgument unless placeholders and items are as many.
   Result<TokenLayout> Layout(Span<const int64_t> input_ids, Span<const ItemPlan> items) const;
+  /// Every item by the tokens that `write` gives between prefix and suffix: as many as its plan
+  /// has.
+  Result<TokenLayout> Layout(Span<const int64_t> input_ids, Span<const ItemPlan> items,
+                             const std::function<void(const ItemPlan&, ItemTokens*)>& write) const;
 };
 
 }  // namespace mmcpp::families

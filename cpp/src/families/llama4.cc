@@ -12,7 +12,6 @@
 #include "base/ensure.h"
 #include "families/item_prompt.h"
 #include "families/resize_planes.h"
-#include "mmcpp/prompt.h"
 #include "transforms/canvases.h"
 
 namespace mmcpp::families {
@@ -96,10 +95,9 @@ class Llama4 final : public Family {
 
   Result<TokenLayout> Layout(Span<const int64_t> input_ids,
                              Span<const ItemPlan> items) const override {
-    std::vector<TokenPattern> patterns;
-    patterns.reserve(items.size());
-    for (const ItemPlan& item : items) patterns.emplace_back(Pattern(item));
-    return LayoutByPattern(input_ids, config_.prompt.placeholder, std::move(patterns));
+    return config_.prompt.Layout(input_ids, items, [this](const ItemPlan& item, ItemTokens* to) {
+      WriteTiles(std::get<TileGrid>(item.geometry), to);
+    });
   }
 
  private:
@@ -110,31 +108,16 @@ class Llama4 final : public Family {
            config_.global.size();
   }
 
-  ExplicitPattern Pattern(const ItemPlan& plan) const {
-    const auto& grid = std::get<TileGrid>(plan.geometry);
-    ExplicitPattern pattern;
-    std::vector<int64_t>& ids = pattern.ids;
-    ids.reserve(static_cast<size_t>(plan.tokens));
-    const auto add = [&ids](const std::vector<int64_t>& more) {
-      ids.insert(ids.end(), more.begin(), more.end());
-    };
-    const auto add_tile = [&] {
-      ids.insert(ids.end(), static_cast<size_t>(config_.tokens_per_tile), config_.prompt.token);
-    };
-    add(config_.prompt.prefix);
-    pattern.content_begin = ids.size();
+  void WriteTiles(const TileGrid& grid, ItemTokens* to) const {
     for (uint32_t row = 0; grid.thumbnail && row < grid.rows; ++row) {
       for (uint32_t column = 0; column < grid.columns; ++column) {
-        if (column > 0) add(config_.column);
-        add_tile();
+        if (column > 0) to->Add(config_.column);
+        to->AddRun(config_.tokens_per_tile);
       }
-      add(config_.row);
+      to->Add(config_.row);
     }
-    add(config_.global);
-    add_tile();
-    pattern.content_end = ids.size();
-    add(config_.prompt.suffix);
-    return pattern;
+    to->Add(config_.global);
+    to->AddRun(config_.tokens_per_tile);
   }
 
   const Config config_;

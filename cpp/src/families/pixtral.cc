@@ -11,7 +11,6 @@
 #include "base/ensure.h"
 #include "families/item_prompt.h"
 #include "families/resize_planes.h"
-#include "mmcpp/prompt.h"
 #include "transforms/size_rules.h"
 
 namespace mmcpp::families {
@@ -84,30 +83,16 @@ class Pixtral final : public Family {
     if (config_.row_end.empty() && config_.end.empty()) {
       return config_.prompt.Layout(input_ids, items);
     }
-    std::vector<TokenPattern> patterns;
-    patterns.reserve(items.size());
-    for (const ItemPlan& item : items) patterns.emplace_back(Rows(item));
-    return LayoutByPattern(input_ids, config_.prompt.placeholder, std::move(patterns));
+    return config_.prompt.Layout(input_ids, items, [this](const ItemPlan& item, ItemTokens* to) {
+      const auto& grid = std::get<GridThw>(item.geometry);
+      for (uint32_t row = 0; row < grid.h; ++row) {
+        to->AddRun(grid.w);
+        to->Add(row + 1 < grid.h ? config_.row_end : config_.end);
+      }
+    });
   }
 
  private:
-  ExplicitPattern Rows(const ItemPlan& plan) const {
-    const auto& grid = std::get<GridThw>(plan.geometry);
-    ExplicitPattern pattern;
-    std::vector<int64_t>& ids = pattern.ids;
-    ids.reserve(static_cast<size_t>(plan.tokens));
-    ids = config_.prompt.prefix;
-    pattern.content_begin = ids.size();
-    for (uint32_t row = 0; row < grid.h; ++row) {
-      ids.insert(ids.end(), grid.w, config_.prompt.token);
-      const std::vector<int64_t>& mark = row + 1 < grid.h ? config_.row_end : config_.end;
-      ids.insert(ids.end(), mark.begin(), mark.end());
-    }
-    pattern.content_end = ids.size();
-    ids.insert(ids.end(), config_.prompt.suffix.begin(), config_.prompt.suffix.end());
-    return pattern;
-  }
-
   const Config config_;
 };
 
