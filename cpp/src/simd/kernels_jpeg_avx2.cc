@@ -12,10 +12,13 @@ MMCPP_TARGET_BEGIN("avx2,bmi,bmi2")
 
 #include "simd/kernels_jpeg_scan.h"
 
+#define MMCPP_JPEG_VECTOR __m256i
+#define MMCPP_JPEG_OP(name) _mm256_##name
+#define MMCPP_JPEG_BITS(name) _mm256_##name##_si256
+#include "simd/kernels_jpeg_idct.h"
+
 namespace mmcpp::simd {
 namespace {
-
-#define MMCPP_INLINE static inline __attribute__((always_inline))
 
 MMCPP_INLINE __m256i Load32(const void* from) {
   return _mm256_loadu_si256(static_cast<const __m256i*>(from));
@@ -24,112 +27,6 @@ MMCPP_INLINE __m128i Load16(const void* from) {
   return _mm_loadu_si128(static_cast<const __m128i*>(from));
 }
 MMCPP_INLINE void Store16(void* to, __m128i v) { _mm_storeu_si128(static_cast<__m128i*>(to), v); }
-
-/// The lanes low, high, low, high, ...
-MMCPP_INLINE __m256i Pairs(int16_t low, int16_t high) {
-  return _mm256_set1_epi32(
-      static_cast<int32_t>(static_cast<uint16_t>(low) | static_cast<uint32_t>(high) << 16));
-}
-
-/// Sums of the even and of the odd inputs of jidctint.c's transform, in 13 bits of fraction.
-struct Parts {
-  __m256i even[4], odd[4];
-};
-
-/// Of inputs 0 and 4, 2 and 6, 1 and 3, 5 and 7, interleaved. The constants are the sums of
-/// jidctint.c's for each pair of input and output, so every step of it is exact.
-MMCPP_INLINE Parts Transform(__m256i x04, __m256i x26, __m256i x13, __m256i x57, __m256i bias) {
-  const __m256i sum = _mm256_add_epi32(_mm256_madd_epi16(x04, Pairs(8'192, 8'192)), bias);
-  const __m256i difference = _mm256_add_epi32(_mm256_madd_epi16(x04, Pairs(8'192, -8'192)), bias);
-  const __m256i even2 = _mm256_madd_epi16(x26, Pairs(4'433, -10'704));
-  const __m256i even3 = _mm256_madd_epi16(x26, Pairs(10'703, 4'433));
-  Parts parts;
-  parts.even[0] = _mm256_add_epi32(sum, even3);
-  parts.even[1] = _mm256_add_epi32(difference, even2);
-  parts.even[2] = _mm256_sub_epi32(difference, even2);
-  parts.even[3] = _mm256_sub_epi32(sum, even3);
-  parts.odd[0] = _mm256_add_epi32(_mm256_madd_epi16(x13, Pairs(11'363, 9'633)),
-                                  _mm256_madd_epi16(x57, Pairs(6'437, 2'260)));
-  parts.odd[1] = _mm256_add_epi32(_mm256_madd_epi16(x13, Pairs(9'633, -2'259)),
-                                  _mm256_madd_epi16(x57, Pairs(-11'362, -6'436)));
-  parts.odd[2] = _mm256_add_epi32(_mm256_madd_epi16(x13, Pairs(6'437, -11'362)),
-                                  _mm256_madd_epi16(x57, Pairs(2'261, 9'633)));
-  parts.odd[3] = _mm256_add_epi32(_mm256_madd_epi16(x13, Pairs(2'260, -6'436)),
-                                  _mm256_madd_epi16(x57, Pairs(9'633, -11'363)));
-  return parts;
-}
-
-/// The same without inputs 4 to 7: of 0 and 2, 1 and 3.
-MMCPP_INLINE Parts TransformLow(__m256i x02, __m256i x13, __m256i bias) {
-  Parts parts;
-  parts.even[0] = _mm256_add_epi32(_mm256_madd_epi16(x02, Pairs(8'192, 10'703)), bias);
-  parts.even[1] = _mm256_add_epi32(_mm256_madd_epi16(x02, Pairs(8'192, 4'433)), bias);
-  parts.even[2] = _mm256_add_epi32(_mm256_madd_epi16(x02, Pairs(8'192, -4'433)), bias);
-  parts.even[3] = _mm256_add_epi32(_mm256_madd_epi16(x02, Pairs(8'192, -10'703)), bias);
-  parts.odd[0] = _mm256_madd_epi16(x13, Pairs(11'363, 9'633));
-  parts.odd[1] = _mm256_madd_epi16(x13, Pairs(9'633, -2'259));
-  parts.odd[2] = _mm256_madd_epi16(x13, Pairs(6'437, -11'362));
-  parts.odd[3] = _mm256_madd_epi16(x13, Pairs(2'260, -6'436));
-  return parts;
-}
-
-/// Outputs i and 7 - i.
-template <int kShift>
-MMCPP_INLINE __m256i Front(const Parts& parts, int i) {
-  return _mm256_srai_epi32(_mm256_add_epi32(parts.even[i], parts.odd[i]), kShift);
-}
-template <int kShift>
-MMCPP_INLINE __m256i Back(const Parts& parts, int i) {
-  return _mm256_srai_epi32(_mm256_sub_epi32(parts.even[i], parts.odd[i]), kShift);
-}
-
-template <int kShift>
-MMCPP_INLINE void Finish(const Parts& low, const Parts& high, __m256i* v) {
-  for (int i = 0; i < 4; ++i) {
-    v[i] = _mm256_packs_epi32(Front<kShift>(low, i), Front<kShift>(high, i));
-    v[7 - i] = _mm256_packs_epi32(Back<kShift>(low, i), Back<kShift>(high, i));
-  }
-}
-
-/// A pass over eight vectors.
-template <int kShift>
-MMCPP_INLINE void Pass(__m256i* v, __m256i bias) {
-  const Parts low =
-      Transform(_mm256_unpacklo_epi16(v[0], v[4]), _mm256_unpacklo_epi16(v[2], v[6]),
-                _mm256_unpacklo_epi16(v[1], v[3]), _mm256_unpacklo_epi16(v[5], v[7]), bias);
-  const Parts high =
-      Transform(_mm256_unpackhi_epi16(v[0], v[4]), _mm256_unpackhi_epi16(v[2], v[6]),
-                _mm256_unpackhi_epi16(v[1], v[3]), _mm256_unpackhi_epi16(v[5], v[7]), bias);
-  Finish<kShift>(low, high, v);
-}
-
-/// Transposes the 8 x 8 lanes of each half.
-MMCPP_INLINE void Transpose(__m256i* v) {
-  __m256i a[8], b[8];
-  for (int i = 0; i < 4; ++i) {
-    a[2 * i] = _mm256_unpacklo_epi16(v[i], v[i + 4]);
-    a[2 * i + 1] = _mm256_unpackhi_epi16(v[i], v[i + 4]);
-  }
-  for (int i = 0; i < 4; ++i) {
-    b[2 * i] = _mm256_unpacklo_epi16(a[i], a[i + 4]);
-    b[2 * i + 1] = _mm256_unpackhi_epi16(a[i], a[i + 4]);
-  }
-  for (int i = 0; i < 4; ++i) {
-    v[2 * i] = _mm256_unpacklo_epi16(b[i], b[i + 4]);
-    v[2 * i + 1] = _mm256_unpackhi_epi16(b[i], b[i + 4]);
-  }
-}
-
-constexpr int kFirstShift = 11, kSecondShift = 18;
-// The second pass gives samples that are 0 and not 512 for the least that any table knows.
-constexpr int32_t kFirstBias = 1 << 10, kSecondBias = (1 << 17) + (512 << 18);
-
-/// Whether the first pass gave anything over 16,383.
-MMCPP_INLINE __m256i Magnitudes(const __m256i* v, int count) {
-  __m256i all = _mm256_abs_epi16(v[0]);
-  for (int i = 1; i < count; ++i) all = _mm256_or_si256(all, _mm256_abs_epi16(v[i]));
-  return _mm256_and_si256(all, _mm256_set1_epi16(static_cast<int16_t>(0xc000)));
-}
 
 /// Samples by columns to bytes by rows: the first block's eight left, the second's right.
 MMCPP_INLINE __m256i StoreSamples(__m256i* v, uint8_t* dst, size_t stride) {

@@ -1,5 +1,5 @@
 // The JPEG kernels for AVX-512: inverse DCTs of four blocks at once and 64 pixels of RGB at once,
-// by the sums of kernels_jpeg_avx2.cc.
+// by the same sums as with AVX2.
 #if MMCPP_SIMD && defined(__x86_64__)
 #include <immintrin.h>
 #include <stddef.h>
@@ -10,122 +10,19 @@
 
 MMCPP_TARGET_BEGIN("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi")
 
+#define MMCPP_JPEG_VECTOR __m512i
+#define MMCPP_JPEG_OP(name) _mm512_##name
+#define MMCPP_JPEG_BITS(name) _mm512_##name##_si512
+#include "simd/kernels_jpeg_idct.h"
+
 namespace mmcpp::simd {
 namespace {
-
-#define MMCPP_INLINE static inline __attribute__((always_inline))
 
 constexpr __mmask32 kOdd = 0xaaaaaaaa;
 
 MMCPP_INLINE __m512i Load64(const void* from) { return _mm512_loadu_si512(from); }
 MMCPP_INLINE __m128i Load16(const void* from) {
   return _mm_loadu_si128(static_cast<const __m128i*>(from));
-}
-
-/// The lanes low, high, low, high, ...
-MMCPP_INLINE __m512i Pairs(int16_t low, int16_t high) {
-  return _mm512_set1_epi32(
-      static_cast<int32_t>(static_cast<uint16_t>(low) | static_cast<uint32_t>(high) << 16));
-}
-
-/// Sums of the even and of the odd inputs of jidctint.c's transform, in 13 bits of fraction.
-struct Parts {
-  __m512i even[4], odd[4];
-};
-
-/// Of inputs 0 and 4, 2 and 6, 1 and 3, 5 and 7, interleaved. The constants are the sums of
-/// jidctint.c's for each pair of input and output, so every step of it is exact.
-MMCPP_INLINE Parts Transform(__m512i x04, __m512i x26, __m512i x13, __m512i x57, __m512i bias) {
-  const __m512i sum = _mm512_add_epi32(_mm512_madd_epi16(x04, Pairs(8'192, 8'192)), bias);
-  const __m512i difference = _mm512_add_epi32(_mm512_madd_epi16(x04, Pairs(8'192, -8'192)), bias);
-  const __m512i even2 = _mm512_madd_epi16(x26, Pairs(4'433, -10'704));
-  const __m512i even3 = _mm512_madd_epi16(x26, Pairs(10'703, 4'433));
-  Parts parts;
-  parts.even[0] = _mm512_add_epi32(sum, even3);
-  parts.even[1] = _mm512_add_epi32(difference, even2);
-  parts.even[2] = _mm512_sub_epi32(difference, even2);
-  parts.even[3] = _mm512_sub_epi32(sum, even3);
-  parts.odd[0] = _mm512_add_epi32(_mm512_madd_epi16(x13, Pairs(11'363, 9'633)),
-                                  _mm512_madd_epi16(x57, Pairs(6'437, 2'260)));
-  parts.odd[1] = _mm512_add_epi32(_mm512_madd_epi16(x13, Pairs(9'633, -2'259)),
-                                  _mm512_madd_epi16(x57, Pairs(-11'362, -6'436)));
-  parts.odd[2] = _mm512_add_epi32(_mm512_madd_epi16(x13, Pairs(6'437, -11'362)),
-                                  _mm512_madd_epi16(x57, Pairs(2'261, 9'633)));
-  parts.odd[3] = _mm512_add_epi32(_mm512_madd_epi16(x13, Pairs(2'260, -6'436)),
-                                  _mm512_madd_epi16(x57, Pairs(9'633, -11'363)));
-  return parts;
-}
-
-/// The same without inputs 4 to 7: of 0 and 2, 1 and 3.
-MMCPP_INLINE Parts TransformLow(__m512i x02, __m512i x13, __m512i bias) {
-  Parts parts;
-  parts.even[0] = _mm512_add_epi32(_mm512_madd_epi16(x02, Pairs(8'192, 10'703)), bias);
-  parts.even[1] = _mm512_add_epi32(_mm512_madd_epi16(x02, Pairs(8'192, 4'433)), bias);
-  parts.even[2] = _mm512_add_epi32(_mm512_madd_epi16(x02, Pairs(8'192, -4'433)), bias);
-  parts.even[3] = _mm512_add_epi32(_mm512_madd_epi16(x02, Pairs(8'192, -10'703)), bias);
-  parts.odd[0] = _mm512_madd_epi16(x13, Pairs(11'363, 9'633));
-  parts.odd[1] = _mm512_madd_epi16(x13, Pairs(9'633, -2'259));
-  parts.odd[2] = _mm512_madd_epi16(x13, Pairs(6'437, -11'362));
-  parts.odd[3] = _mm512_madd_epi16(x13, Pairs(2'260, -6'436));
-  return parts;
-}
-
-/// Outputs i and 7 - i.
-template <int kShift>
-MMCPP_INLINE __m512i Front(const Parts& parts, int i) {
-  return _mm512_srai_epi32(_mm512_add_epi32(parts.even[i], parts.odd[i]), kShift);
-}
-template <int kShift>
-MMCPP_INLINE __m512i Back(const Parts& parts, int i) {
-  return _mm512_srai_epi32(_mm512_sub_epi32(parts.even[i], parts.odd[i]), kShift);
-}
-
-template <int kShift>
-MMCPP_INLINE void Finish(const Parts& low, const Parts& high, __m512i* v) {
-  for (int i = 0; i < 4; ++i) {
-    v[i] = _mm512_packs_epi32(Front<kShift>(low, i), Front<kShift>(high, i));
-    v[7 - i] = _mm512_packs_epi32(Back<kShift>(low, i), Back<kShift>(high, i));
-  }
-}
-
-/// A pass over eight vectors.
-template <int kShift>
-MMCPP_INLINE void Pass(__m512i* v, __m512i bias) {
-  const Parts low =
-      Transform(_mm512_unpacklo_epi16(v[0], v[4]), _mm512_unpacklo_epi16(v[2], v[6]),
-                _mm512_unpacklo_epi16(v[1], v[3]), _mm512_unpacklo_epi16(v[5], v[7]), bias);
-  const Parts high =
-      Transform(_mm512_unpackhi_epi16(v[0], v[4]), _mm512_unpackhi_epi16(v[2], v[6]),
-                _mm512_unpackhi_epi16(v[1], v[3]), _mm512_unpackhi_epi16(v[5], v[7]), bias);
-  Finish<kShift>(low, high, v);
-}
-
-/// Transposes the 8 x 8 lanes of each half.
-MMCPP_INLINE void Transpose(__m512i* v) {
-  __m512i a[8], b[8];
-  for (int i = 0; i < 4; ++i) {
-    a[2 * i] = _mm512_unpacklo_epi16(v[i], v[i + 4]);
-    a[2 * i + 1] = _mm512_unpackhi_epi16(v[i], v[i + 4]);
-  }
-  for (int i = 0; i < 4; ++i) {
-    b[2 * i] = _mm512_unpacklo_epi16(a[i], a[i + 4]);
-    b[2 * i + 1] = _mm512_unpackhi_epi16(a[i], a[i + 4]);
-  }
-  for (int i = 0; i < 4; ++i) {
-    v[2 * i] = _mm512_unpacklo_epi16(b[i], b[i + 4]);
-    v[2 * i + 1] = _mm512_unpackhi_epi16(b[i], b[i + 4]);
-  }
-}
-
-constexpr int kFirstShift = 11, kSecondShift = 18;
-// The second pass gives samples that are 0 and not 512 for the least that any table knows.
-constexpr int32_t kFirstBias = 1 << 10, kSecondBias = (1 << 17) + (512 << 18);
-
-/// Whether the first pass gave anything over 16,383.
-MMCPP_INLINE __m512i Magnitudes(const __m512i* v, int count) {
-  __m512i all = _mm512_abs_epi16(v[0]);
-  for (int i = 1; i < count; ++i) all = _mm512_or_si512(all, _mm512_abs_epi16(v[i]));
-  return _mm512_and_si512(all, _mm512_set1_epi16(static_cast<int16_t>(0xc000)));
 }
 
 /// Samples by columns to bytes by rows: the first block's eight leftmost.
