@@ -120,6 +120,9 @@ def _sizes(arguments: argparse.Namespace, failed: list[dict[str, str]]) -> list[
         for path in pictures.find([Path(text)], failed):
             try:
                 info = image_info(path)
+            except FileNotFoundError:
+                failed.append({"picture": str(path), "error": "no such file, and no HEIGHTxWIDTH"})
+                continue
             except (OSError, ValueError) as error:
                 failed.append({"picture": str(path), "error": str(error)})
                 continue

@@ -53,6 +53,7 @@ def test_what_cannot_be_counted_is_named(run, tmp_path):
     status, text, err = run("count", tmp_path / "bad.gif", tmp_path / "none.png", "1080x")
     assert (status, text) == (1, "")
     assert [line.split(": ")[1] for line in err.splitlines()] == ["failed"] * 3
+    assert err.splitlines()[2].endswith("1080x: no such file, and no HEIGHTxWIDTH")
     status, _, err = run("count", "10x10", "--config", tmp_path / "none")
     assert status == 2
     assert "no such folder" in err
