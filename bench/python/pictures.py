@@ -50,6 +50,10 @@ _FILES: dict[str, tuple[Callable[[int, int], Pixels], int, int, dict[str, Any]]]
     "hd_palette.png": (screenshot, 1080, 1920, {"kind": "PNG", "colors": 256}),
     "hd_q85.webp": (photo, 1080, 1920, {"kind": "WEBP", "quality": 85}),
     "hd_screenshot_lossless.webp": (screenshot, 1080, 1920, {"kind": "WEBP", "lossless": True}),
+    **{
+        f"{width}x{height}_q90.jpg": (photo, height, width, _JPEG | {"quality": 90})
+        for height, width in ((480, 640), (864, 1152), (1536, 2048), (2160, 2880))
+    },
     "small.jpg": (photo, 48, 64, {"kind": "JPEG", "quality": 85}),
     "small.png": (photo, 48, 64, {"kind": "PNG"}),
     "small.webp": (photo, 48, 64, {"kind": "WEBP", "quality": 85}),

@@ -1,7 +1,8 @@
 """A process that runs one library's side of the benchmarks: a JSON command a line in, a JSON answer a line out.
 
 Commands: ``prepare`` makes a case ready; ``check`` runs it once and gives the digest of its result; ``time`` runs it
-again and again; ``peak`` gives the memory that one more run takes; ``size`` that of its result.
+again and again, ``rate`` in several threads; ``peak`` gives the memory that one more run takes; ``size`` that of its
+result.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import json
 import os
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +69,22 @@ class Worker:
             wall.append((time.perf_counter_ns() - began) / 1e6)
             del result
         return {"wall": wall, "cpu": cpu}
+
+    def rate(self, command: dict[str, Any]) -> dict[str, Any]:
+        """Run in so many threads for so long; runs a second of the time on the wall."""
+
+        def work() -> int:
+            runs = 0
+            while runs < 1 or time.perf_counter() < stop:
+                self._job.run()
+                runs += 1
+            return runs
+
+        with ThreadPoolExecutor(command["threads"]) as pool:
+            began = time.perf_counter()
+            stop = began + command["seconds"]
+            runs = sum(future.result() for future in [pool.submit(work) for _ in range(command["threads"])])
+            return {"rate": runs / (time.perf_counter() - began)}
 
     def size(self, _: dict[str, Any]) -> dict[str, Any]:
         """Give the bytes of a run's result."""

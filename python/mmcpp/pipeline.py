@@ -315,7 +315,7 @@ class ImageProcessor(_Configured):
             cancel: as for a call.
 
         Raises:
-            The errors of a call.
+            MmError, ValueError, TypeError, OSError: as a call.
         """
         stop = Stop(timeout, cancel)
         media = to_media_list(images, policy, stop)

@@ -66,7 +66,8 @@ def families() -> dict[str, dict[str, list[str]]]:
     """List the families: the ``image_processors`` of transformers that each equals, and the ``model_types`` whose
     prompts it expands from a checkpoint's files alone.
 
-    >>> families()["pixtral"]["image_processors"]
+    >>> pixtral = families()["pixtral"]
+    >>> pixtral["image_processors"]
     ['PixtralImageProcessor']
     """
     of_transformers = {

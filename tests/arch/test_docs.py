@@ -1,8 +1,7 @@
-"""What the documents say is so: named files exist, examples are code that runs, commands are jobs."""
+"""What the documents say is so: named files exist. That their code runs is in tests/python/test_pages.py."""
 
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -36,42 +35,6 @@ def test_named_files_exist(page: Path) -> None:
 def test_a_file_that_is_gone_is_found() -> None:
     text = "see [this](cpp/docs/gone.md), `codec/gone.cc`, `gone.h` and [that](README.md), `codec/decode.cc`"
     assert missing_paths(text, ROOT / "README.md") == ["cpp/docs/gone.md", "codec/gone.cc", "gone.h"]
-
-
-def block(language: str) -> str:
-    return "".join(re.findall(rf"^```{language}\n(.*?)^```", README, re.DOTALL | re.MULTILINE))
-
-
-def absent_lines(part: str, whole: str) -> list[str]:
-    """Lines of the part that the whole does not have, leading blanks aside."""
-    lines = {line.strip() for line in whole.splitlines()}
-    return [line for line in part.splitlines() if line.strip() not in lines]
-
-
-def test_the_cpp_example_is_a_consumer_that_is_built_and_run() -> None:
-    assert absent_lines(block("cpp"), (ROOT / "tests/consumers/main.cc").read_text()) == []
-    assert absent_lines(block("cmake"), (ROOT / "tests/consumers/find/CMakeLists.txt").read_text()) == []
-    assert len(block("cpp").splitlines()) >= 5
-
-
-def test_a_changed_example_would_be_found() -> None:
-    assert absent_lines("int main() {\nf(1);\n", "  int main() {\n  f(2);\n") == ["f(1);"]
-
-
-def test_the_python_example_runs(tmp_path: Path) -> None:
-    image = pytest.importorskip("PIL.Image", reason="Pillow draws the example's picture")
-    image.effect_mandelbrot((320, 240), (-2, -1.2, 1, 1.2), 60).save(tmp_path / "picture.jpg")
-    code = block("python")
-    assert len(code.splitlines()) >= 5
-    result = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert result.returncode == 0, result.stderr
-
-
-def test_the_commands_are_jobs() -> None:
-    jobs = set(re.findall(r"\./dev (\w+)", README))
-    assert {"demo", "test"} <= jobs
-    usage = subprocess.run([ROOT / "dev", "--help"], capture_output=True, text=True, check=True).stdout
-    assert [job for job in jobs if not re.search(rf"^  .*\b{job}\b", usage, re.MULTILINE)] == []
 
 
 def test_an_unknown_job_is_refused() -> None:

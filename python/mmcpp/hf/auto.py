@@ -68,7 +68,7 @@ class AutoProcessor:
             What transformers returns. Text, chat templates, ``mm_token_type_ids``, videos and audio are its own doing.
 
         Raises:
-            As ``AutoImageProcessor.from_pretrained``.
+            FileNotFoundError, UnsupportedError, ValueError: as ``AutoImageProcessor.from_pretrained``.
         """
         import transformers
 
