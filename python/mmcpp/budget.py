@@ -53,6 +53,11 @@ def check_counts(
 ) -> None:
     """Refuse a request with too many items.
 
+    Args:
+        counts: modality -> items of the request.
+        limits: as for ``allowed_items``.
+        supported: as for ``allowed_items``.
+
     Raises:
         LimitError: names the modality, the number and the limit, and whose limit it is.
     """
@@ -65,7 +70,13 @@ def check_counts(
 
 
 def dummy_length(max_model_len: int, max_num_batched_tokens: int, *, chunked_prefill: bool) -> int:
-    """Give the tokens of the prompt that an engine measures its memory with."""
+    """Give the tokens of the prompt that an engine measures its memory with.
+
+    Args:
+        max_model_len: tokens of a prompt at most.
+        max_num_batched_tokens: tokens of a step at most.
+        chunked_prefill: whether a prompt may be spread over steps; a step bounds it then.
+    """
     return min(max_model_len, max_num_batched_tokens) if chunked_prefill else max_model_len
 
 
@@ -98,7 +109,9 @@ class EncoderBudget:
     cache: int
     """Tokens of items whose embeddings are kept."""
     items_per_prompt: dict[str, int]
+    """Modality -> items that a prompt can have."""
     items_per_batch: dict[str, int]
+    """Modality -> items that a step can have."""
 
 
 def encoder_budget(

@@ -42,7 +42,7 @@ class CacheMissError(LookupError):
     retryable = True
 
     def __init__(self, keys: Iterable[str]) -> None:
-        """Remember which."""
+        """Remember which ``keys``."""
         self.keys = list(keys)
         super().__init__(f"cache: {len(self.keys)} item(s) are not cached: {', '.join(self.keys[:4])}")
 
@@ -55,9 +55,10 @@ class SharedLevel(Protocol):
     """A store shared by processes. It may forget anything at any time and may fail at will."""
 
     name: str
+    """For statistics."""
 
     def get(self, keys: Sequence[str]) -> Sequence[bytes | bytearray | None]:
-        """Give the entries as they were put, None for those that are not there."""
+        """Give the entries of ``keys`` as they were put, None for those that are not there."""
         ...
 
     def put(self, entries: Sequence[tuple[str, bytes]]) -> None:
@@ -65,7 +66,7 @@ class SharedLevel(Protocol):
         ...
 
     def invalidate(self, keys: Sequence[str]) -> None:
-        """Drop entries."""
+        """Drop the entries of ``keys``."""
         ...
 
 
@@ -82,15 +83,21 @@ class CacheStats:
     repeated: int = 0
     """Keys that stood in their request before."""
     stored: int = 0
+    """Values that were taken in."""
     evicted: int = 0
+    """Values that made room for others."""
     not_stored: int = 0
     """Values for which there was no room beside what open requests hold."""
     invalidated: int = 0
+    """Values that were dropped by name."""
     hit_bytes: int = 0
     """Bytes that did not have to be made again."""
     entries: int = 0
+    """Values that are here."""
     bytes: int = 0
+    """Of the values that are here."""
     pinned_bytes: int = 0
+    """Of those, what open requests hold."""
 
     @property
     def hit_rate(self) -> float:
@@ -114,12 +121,15 @@ class LevelStats:
     """What a level below the process was good for."""
 
     hits: int = 0
+    """Entries that were there."""
     misses: int = 0
+    """Entries that were not."""
     refused: int = 0
     """Entries that were damaged, of another format or of another maker."""
     errors: int = 0
     """Calls that failed; the request went on without the level."""
     stored: int = 0
+    """Entries that were handed over."""
     not_stored: int = 0
     """Values of types that have no form outside of the process."""
 
@@ -128,7 +138,7 @@ class CacheSession(Generic[T]):
     """One request's hold on a cache: what it found or published stays until it is closed."""
 
     def __init__(self, cache: ItemCache[T], core: _mmcpp.CacheSession, keys: Sequence[str]) -> None:
-        """Use ``ItemCache.session``."""
+        """Make the hold of ``cache`` on ``keys``, which ``core`` looked up: use ``ItemCache.session``."""
         self._cache = cache
         self._core = core
         self.keys = list(keys)
@@ -155,6 +165,10 @@ class CacheSession(Generic[T]):
     def publish(self, i: int, value: T) -> None:
         """Hand in an item that was missing; stored if there is room.
 
+        Args:
+            i: its index in the keys.
+            value: the item; shared from now on, so not to be changed.
+
         Raises:
             ValueError: the item is not this request's to make.
         """
@@ -163,6 +177,10 @@ class CacheSession(Generic[T]):
 
     def wait(self, i: int, timeout_s: float = math.inf) -> bool:
         """Wait for an item that another request makes.
+
+        Args:
+            i: its index in the keys.
+            timeout_s: seconds to wait.
 
         Returns:
             Whether it is there; False when its maker gave up and it is this request's to make.
@@ -178,7 +196,7 @@ class CacheSession(Generic[T]):
         return state == "hit"
 
     def value(self, i: int) -> T:
-        """Give an item that was found, published or waited for.
+        """Give an item that was found, published or waited for: that of key ``i``.
 
         Raises:
             LookupError: it is none of these.
@@ -214,6 +232,9 @@ class ItemCache(Generic[T]):
             encode: what of a value goes into the levels: None, bool, int, float, str, bytes, numpy
                 arrays, torch tensors, and lists, tuples and dicts of them. By default the value.
             decode: the way back.
+
+        Raises:
+            ValueError: a negative bound.
         """
         if max_bytes < 0 or max_entries < 0:
             raise ValueError(f"cache: {max_bytes} bytes, {max_entries} entries")
@@ -257,6 +278,10 @@ class ItemCache(Generic[T]):
     def require(self, keys: Sequence[str], *, timeout_s: float = math.inf) -> list[T]:
         """Give items that are named by key alone.
 
+        Args:
+            keys: one per item.
+            timeout_s: seconds to wait for another request that makes an item.
+
         Raises:
             CacheMissError: some are neither here nor in a level below.
         """
@@ -268,6 +293,10 @@ class ItemCache(Generic[T]):
 
     def session(self, keys: Sequence[str], *, contents: Sequence[str] | None = None) -> CacheSession[T]:
         """Look up all keys of a request at once and hold what is found until it is closed.
+
+        Args:
+            keys: one per item.
+            contents: as for ``get_or_process``.
 
         Raises:
             ValueError: a key was filled with another content, or the lists differ in length.

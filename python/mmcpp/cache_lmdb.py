@@ -72,7 +72,7 @@ class LmdbLevel:
         self._dbs()
 
     def get(self, keys: Sequence[str]) -> list[bytearray | None]:
-        """Give copies of the entries that are there."""
+        """Give copies of the entries of ``keys``, None for those that are not there."""
         found: list[bytearray | None] = []
         dbs = self._dbs()
         with dbs.environment.begin(db=dbs.entries, buffers=True) as transaction:
@@ -91,7 +91,7 @@ class LmdbLevel:
             self._put(_name(key), entry)
 
     def invalidate(self, keys: Sequence[str]) -> None:
-        """Drop entries."""
+        """Drop the entries of ``keys``."""
         with self._writing() as store:
             for key in keys:
                 store.drop(_name(key))

@@ -33,9 +33,11 @@ class Part(Generic[T]):
     """One item of a message."""
 
     key: str
+    """What the item is known by."""
     sent: bool
     """Whether ``data`` is here; else the receiver has it, or an earlier part of the message."""
     data: T | None = None
+    """The item, where it is sent."""
     stored: bool = False
     """Whether the receiver is to keep the data."""
 
@@ -49,6 +51,7 @@ class Message(Generic[T]):
     number: int
     """One more than that of the message before."""
     parts: list[Part[T]]
+    """In the order of the request."""
     drop: list[str] = field(default_factory=list)
     """Keys that the receiver lets go of, before it stores."""
 
@@ -66,7 +69,7 @@ class SenderCache(Generic[T]):
         self._lock = threading.Lock()
 
     def missing(self, keys: Sequence[str]) -> list[int]:
-        """Give the indices of items that the receiver does not have; counts as no use."""
+        """Give the indices into ``keys`` of items that the receiver does not have; counts as no use."""
         with self._lock:
             return [i for i, key in enumerate(keys) if key not in self._sizes]
 
@@ -106,7 +109,7 @@ class SenderCache(Generic[T]):
             return Message(self._name, self._number, parts, drop)
 
     def forget(self, keys: Iterable[str]) -> None:
-        """Take note that the receiver does not have these items."""
+        """Take note that the receiver does not have the items of ``keys``."""
         with self._lock:
             for key in keys:
                 self._bytes -= self._sizes.pop(key, 0)

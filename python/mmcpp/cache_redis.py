@@ -64,7 +64,7 @@ class RedisLevel:
         self._client = client if client is not None else _client(url, timeout_s)
 
     def get(self, keys: Sequence[str]) -> list[bytes | None]:
-        """Give the entries that are there.
+        """Give the entries of ``keys``, None for those that are not there.
 
         Raises:
             RedisUnavailableError: at once, or after ``timeout_s``.
@@ -91,7 +91,7 @@ class RedisLevel:
         self._bounded(call)
 
     def invalidate(self, keys: Sequence[str]) -> None:
-        """Drop entries.
+        """Drop the entries of ``keys``.
 
         Raises:
             RedisUnavailableError: at once, or after ``timeout_s``.

@@ -78,7 +78,12 @@ def resize_rgb(
 def scaled_dims(w: int, h: int, rescale_frac: float | None = None, rescale_cap: int | None = None) -> tuple[int, int]:
     """Give ``(w, h)`` scaled by a fraction whose longer side a cap may limit; halves round up.
 
-    The cap limits growth and never shrinks; without a fraction it is ignored.
+    Args:
+        w: width in pixels.
+        h: height in pixels.
+        rescale_frac: of both sides.
+        rescale_cap: pixels of the longer side. It limits growth and never shrinks; without a fraction it is
+            ignored.
 
     Raises:
         TypeError: a size or cap that is no integer, a fraction that is no number.
@@ -108,6 +113,9 @@ def scaled_dims(w: int, h: int, rescale_frac: float | None = None, rescale_cap: 
 def image_decode_rgb(data: Sequence[int]) -> tuple[int, int, npt.NDArray[np.uint8]]:
     """Decode a picture: ``(h, w, uint8 [h * w * 3])``. Alpha is dropped, 16 bits are refused.
 
+    Args:
+        data: the encoded bytes, or a sequence of integers.
+
     Raises:
         ValueError: a picture that cannot be used; the message begins with ``image decode: ``.
         TypeError: not bytes, nor a sequence of integers.
@@ -121,6 +129,9 @@ def image_decode_rgb(data: Sequence[int]) -> tuple[int, int, npt.NDArray[np.uint
 def content_hash(data: Sequence[int]) -> int:
     """Give the first 8 bytes of the BLAKE3 digest, big-endian.
 
+    Args:
+        data: bytes, or a sequence of integers.
+
     Raises:
         TypeError: not bytes, nor a sequence of integers.
     """
@@ -129,6 +140,9 @@ def content_hash(data: Sequence[int]) -> int:
 
 def base64_decode(encoded: str) -> bytes:
     """Decode base64: the standard alphabet, canonical padding, no whitespace.
+
+    Args:
+        encoded: the text.
 
     Raises:
         ValueError: anything else; the message begins with ``base64 decode error: ``.

@@ -94,7 +94,7 @@ class EncoderCache:
         return True
 
     def add(self, request: str, index: int, key: str, size: int) -> None:
-        """Enter what is going to be encoded for item ``index`` of a request, which holds it.
+        """Enter what is going to be encoded for item ``index`` of a request, which holds it: ``size`` embeddings.
 
         Raises:
             ValueError: there is such an entry, or no room for it (see ``make_room``).
@@ -109,7 +109,7 @@ class EncoderCache:
         self.hold(request, index, key)
 
     def release(self, request: str, index: int) -> None:
-        """Let go of an item of a request; nothing happens if it does not hold it."""
+        """Let go of item ``index`` of a request; nothing happens if it does not hold it."""
         key = self._held.get(request, {}).pop(index, None)
         if key is None:
             return

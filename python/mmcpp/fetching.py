@@ -36,6 +36,7 @@ class FetchPolicy:
     max_bytes: int = 64 << 20
     """Of one source, decoded; exactly as many are taken."""
     max_redirects: int = 5
+    """Of one source; one more is an error."""
     timeout: float | None = None
     """Seconds for one source in all. None: whole seconds from the environment variable
     ``REQUEST_TIMEOUT``, else 3."""

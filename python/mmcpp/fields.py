@@ -29,7 +29,9 @@ class Field:
     """How one output of a processor relates to its items; made by ``batched``, ``flat`` and so on."""
 
     modality: str
+    """Of the items."""
     kind: Literal["batched", "flat", "shared"]
+    """One entry an item; a stretch of entries an item; the same for all."""
     dim: int = 0
     """Of flat fields: along which dimension the elements lie; negative ones count from the last."""
     slices: tuple[slice, ...] = field(default=(), compare=False)
@@ -40,7 +42,7 @@ class Field:
     """Whether the output is for the host only, such as grids that positions are computed from."""
 
     def split(self, data: Any) -> list[Any]:
-        """Give each item's element.
+        """Give each item's element of ``data``, an array, a tensor or a list.
 
         Raises:
             ValueError: the slices do not cover what there is.
@@ -79,12 +81,19 @@ class Field:
 
 
 def batched(modality: str, *, keep_on_cpu: bool = False) -> Field:
-    """Let element i be ``data[i]``."""
+    """Let element i be ``data[i]``; ``modality`` and ``keep_on_cpu`` as in ``Field``."""
     return Field(modality, "batched", keep_on_cpu=keep_on_cpu)
 
 
 def flat(modality: str, slices: Sequence[slice] = (), *, dim: int = 0, keep_on_cpu: bool = False) -> Field:
-    """Let the elements lie along ``dim``, each item's at its slice; merging needs no slices."""
+    """Let the elements lie along ``dim``, each item's at its slice; merging needs no slices.
+
+    Args:
+        modality: of the items.
+        slices: an item's part each.
+        dim: along which the elements lie.
+        keep_on_cpu: see ``Field``.
+    """
     return Field(modality, "flat", dim, slices=tuple(slices), keep_on_cpu=keep_on_cpu)
 
 
@@ -109,7 +118,7 @@ def flat_from_sizes(modality: str, sizes: npt.ArrayLike, *, dim: int = 0, keep_o
 
 
 def shared(modality: str, count: int, *, keep_on_cpu: bool = False) -> Field:
-    """Let each of ``count`` items have the whole."""
+    """Let each of ``count`` items have the whole; ``modality`` and ``keep_on_cpu`` as in ``Field``."""
     return Field(modality, "shared", count=count, keep_on_cpu=keep_on_cpu)
 
 
@@ -118,6 +127,7 @@ class FieldItem:
     """One item of a processor's outputs."""
 
     modality: str
+    """Of the item."""
     data: dict[str, Any]
     """Output name -> the item's element."""
     fields: dict[str, Field]

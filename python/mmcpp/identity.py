@@ -91,6 +91,10 @@ class ItemScope:
     def uuid_key(self, uuid: str, *, modality: str = "image") -> str:
         """Give the key of an item by the name that a client gave it.
 
+        Args:
+            uuid: the name.
+            modality: of the item.
+
         Nothing binds the name to a content: have the cache check a mark of it.
         """
         return hash_value(["mmcpp item", 1, self._digest, modality, "uuid", uuid])
@@ -103,7 +107,7 @@ class ItemScope:
 def parse_uuids(
     uuids: Mapping[str, str | Sequence[str | None] | None] | None,
 ) -> dict[str, list[str | None] | None]:
-    """Bring a request's UUIDs into one form: a list per modality, or None where none are given."""
+    """Bring a request's ``uuids`` into one form: a list per modality, or None where none are given."""
     parsed: dict[str, list[str | None] | None] = {}
     for modality, given in (uuids or {}).items():
         parsed[modality] = [given] if isinstance(given, str) else None if given is None else list(given)

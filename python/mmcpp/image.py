@@ -31,6 +31,7 @@ class ImageInfo:
     height: int
     """In pixels, as stored: before any EXIF orientation."""
     width: int
+    """In pixels, as stored."""
     mode: str
     """Pillow 13's mode of the opened file, such as ``"RGB"``, ``"P"`` or ``"CMYK"``."""
     bit_depth: int

@@ -117,8 +117,14 @@ def decode_patchify_batch(
 ) -> list[tuple[int, int, Bits]]:
     """Run ``decode_patchify`` on several pictures in parallel; results in their order, all or none.
 
-    Arguments and errors are those of ``decode_patchify``. The arrays are parts of one, which lives
-    as long as any of them.
+    The arrays are parts of one, which lives as long as any of them. Errors are those of ``decode_patchify``.
+
+    Args:
+        datas: encoded bytes of each.
+        patch_size: as for ``decode_patchify``.
+        rescale_frac: as for ``decode_patchify``.
+        rescale_cap: as for ``decode_patchify``.
+        pillow_generation: as for ``decode_patchify``.
     """
     encoded = _batch(datas)
     return [item[:3] for item in _run(encoded, patch_size, rescale_frac, rescale_cap, pillow_generation)]
@@ -133,6 +139,13 @@ def preprocess_images(
     pillow_generation: Literal[12, 13] = 12,
 ) -> list[tuple[int, int, Bits, int]]:
     """Run ``decode_patchify_batch``, and hash the encoded bytes as ``common.content_hash`` does.
+
+    Args:
+        datas: encoded bytes of each.
+        patch_size: as for ``decode_patchify``.
+        rescale_frac: as for ``decode_patchify``.
+        rescale_cap: as for ``decode_patchify``.
+        pillow_generation: as for ``decode_patchify``.
 
     Returns:
         ``(h, w, bits, hash)`` of each picture.

@@ -208,6 +208,11 @@ class Prompt:
     def __init__(self, input_ids: object, prompt: str | None, tokenizer: Callable[[str], Sequence[int]] | None) -> None:
         """Check them.
 
+        Args:
+            input_ids: integers in one dimension, or None.
+            prompt: a text, or None.
+            tokenizer: from the text to ids; with a text, and only then.
+
         Raises:
             TypeError: neither or both, or something of another type.
             ValueError: ids or a text that cannot be meant.
@@ -231,7 +236,7 @@ class Prompt:
 
 
 def token_ids(input_ids: object) -> npt.NDArray[np.int64]:
-    """Give ids as the core takes them.
+    """Give ``input_ids``, integers in one dimension, as the core takes them: ``int64 [n]``.
 
     Raises:
         TypeError: no integers in one dimension.

@@ -14,6 +14,7 @@ class DecodeLimits:
     """Limits of one picture, checked from its header."""
 
     max_encoded_bytes: int = 64 << 20
+    """Bytes of the file."""
     max_side: int = 65_535
     """Pixels."""
     max_pixels: int = 178_956_970
@@ -29,6 +30,7 @@ class RequestLimits:
     """Limits of one request."""
 
     max_items: int = 64
+    """Pictures."""
     max_total_bytes: int = 256 << 20
     """Encoded bytes and given pixels together."""
     max_tokens: int = 1 << 20

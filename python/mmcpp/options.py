@@ -96,6 +96,9 @@ def for_modality(options: Options, modality: str) -> dict[str, Any]:
 def leave_normalisation_out(options: Options) -> dict[str, Any]:
     """Tell the processor to give pixels as they are, for a device that normalises them.
 
+    Args:
+        options: of the processor, in scopes or flat; left as they are.
+
     Options that ask for it are overruled wherever they stand, so that no pixel is normalised twice.
     """
     off = {"do_normalize": False, "do_rescale": False}

@@ -28,13 +28,14 @@ class MediaItems:
 
     modality: str
     kind: Literal["media", "embeddings"]
+    """Whether a model's encoder has still to see them."""
     items: list[Any]
     """None for an item that is given by its uuid alone. Embeddings: tensors or arrays [tokens, hidden]."""
     metadata: list[Metadata | None] = field(default_factory=list)
     """Of videos: what came with the frames."""
 
     def size(self, index: int) -> tuple[int, int]:
-        """Give height and width of a picture or of a video's first frame.
+        """Give height and width of picture ``index``, or of the first frame of that video.
 
         Arrays of three dimensions whose last has 1, 3 or 4 entries are [height, width, channels], others
         [channels, height, width].
@@ -55,7 +56,7 @@ class MediaItems:
         raise ValueError(f"media: {self.modality} item {index} has no height and width")
 
     def length(self, index: int) -> int:
-        """Give the frames of a video, the samples of a sound, the tokens of embeddings.
+        """Give the frames of video ``index``, the samples of that sound, the tokens of those embeddings.
 
         Raises:
             ValueError: the item is not here.

@@ -84,7 +84,7 @@ class PlaceholderRange:
 def sort_by_offset(
     placeholders: Mapping[str, Sequence[PlaceholderRange]],
 ) -> list[tuple[str, int]]:
-    """Order all items by where they begin: (modality, item) pairs.
+    """Order all items of ``placeholders`` (modality -> ranges) by where they begin: (modality, item) pairs.
 
     Items that begin at one place keep the order of modalities, then items.
     """

@@ -140,6 +140,9 @@ class MultiModalProcessor:
             hidden_size: of the model's embeddings, which requests may give instead of media then.
             surplus: what becomes of placeholders that no item is for, such as one that a user typed:
                 refused, or left as text.
+
+        Raises:
+            ValueError: one frame of a processor that repeats none.
         """
         self.media = HfMedia(processor, rules)
         self._native = native
@@ -238,8 +241,11 @@ class MultiModalProcessor:
 
         Args:
             counts: modality -> items; only images can be made.
-            height: of the picture.
-            width: of the picture.
+            height: of the picture, in pixels.
+            width: of the picture, in pixels.
+
+        Raises:
+            ValueError: another modality.
         """
         if set(counts) - {"image"}:
             raise ValueError(f"processing: no dummies for {', '.join(set(counts) - {'image'})}")

@@ -212,6 +212,10 @@ class HfMedia:
     def split_embeddings(self, modality: str, data: Mapping[str, Any]) -> list[dict[str, Any]]:
         """Give each item's part of embeddings that come with what else the family needs.
 
+        Args:
+            modality: of the items.
+            data: name -> what is given for all of them.
+
         Raises:
             ValueError: too little or too much is given, or its sizes do not fit.
         """
@@ -225,7 +229,12 @@ class HfMedia:
         return [part.data for part in parts]
 
     def embedded(self, modality: str, data: Any, hidden_size: int | None) -> ProcessedItem:
-        """Give the item of what a model would compute of it: ``[tokens, hidden]``, or a part of a mapping.
+        """Give the item of what a model would compute of it.
+
+        Args:
+            modality: of the item.
+            data: ``[tokens, hidden]`` of a float type, or an item's part of a mapping.
+            hidden_size: what ``hidden`` must be; None does not check it.
 
         Raises:
             ValueError: a shape or type that does not fit, or the family needs more than embeddings.
@@ -249,13 +258,17 @@ class HfMedia:
         return self.item(modality, tensors, self.rules.embedding_text(self.processor, modality, rows.shape[0]))
 
     def with_one_frame(self, item: ProcessedItem) -> ProcessedItem:
-        """Leave out what a still picture is repeated to: patches ``[rows, channels * frames * side]``."""
+        """Leave out what the still picture of ``item`` is repeated to: patches ``[rows, channels * frames * side]``."""
         data = dict(item.tensors.data)
         data["pixel_values"] = one_frame(data["pixel_values"], self.rules.still_frames)
         return replace(item, tensors=FieldItem(item.tensors.modality, data, item.tensors.fields))
 
     def item(self, modality: str, tensors: FieldItem, text: str) -> ProcessedItem:
-        """Give the item of these tensors, which ``text`` stands for."""
+        """Give the item of ``modality`` that has these tensors and that ``text`` stands for.
+
+        Raises:
+            ValueError: no token of the text receives embeddings.
+        """
         ids = _mmcpp.token_ids(self.tokenizer.encode(text, add_special_tokens=False))
         token = self.rules.embed_token(self.processor, modality)
         is_embed = ids == token
@@ -302,7 +315,7 @@ def to_tree(item: ProcessedItem) -> dict[str, Any]:
 
 
 def from_tree(tree: dict[str, Any]) -> ProcessedItem:
-    """Give the item of what ``to_tree`` made."""
+    """Give the item of the ``tree`` that ``to_tree`` made."""
     modality = tree["modality"]
     fields = {
         name: Field(modality, kind, dim, keep_on_cpu=on_cpu) for name, (kind, dim, on_cpu) in tree["fields"].items()

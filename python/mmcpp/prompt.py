@@ -72,6 +72,7 @@ class Surplus:
     """A placeholder that no item uses: tokens ``[start, end)`` of the given prompt."""
 
     modality: str
+    """Whose placeholder it is."""
     start: int
     end: int
 
@@ -81,8 +82,11 @@ class PromptPlan:
     """Which update applies where in one prompt; nothing has been changed yet."""
 
     prompt: Seq
+    """As given."""
     updates: BoundUpdates
+    """As given."""
     core: _mmcpp.UpdatePlan
+    """The core's plan."""
 
     @property
     def applied(self) -> dict[str, list[int | None]]:
@@ -240,6 +244,10 @@ def _expand_as_text(
 def find_placeholders(prompt: Seq, updates: BoundUpdates) -> dict[str, list[PlaceholderRange]]:
     """Find the items' contents in a prompt that is expanded already.
 
+    Args:
+        prompt: token ids or a text.
+        updates: from ``bind_updates``.
+
     Searched from left to right, in item order, as vLLM 0.33 does, in linear time: at each position
     each modality's first item not found yet, its alternatives in order. The search of a modality
     ends at an item that is nowhere.
@@ -257,6 +265,7 @@ class MissingItem:
     """An item whose content is not where it should be."""
 
     modality: str
+    """Of the item."""
     item: int
     target: tuple[int, int] | None
     """Begin and end of its unapplied target, if that stands in the prompt."""
@@ -273,9 +282,11 @@ class Detection:
     ambiguous: bool
     """The prompt may as well be read as not applied; ``reason`` says why."""
     reason: str
+    """Empty unless the prompt is ambiguous."""
     found: dict[str, dict[int, PlaceholderRange]]
     """Modality -> item -> where its content stands."""
     missing: list[MissingItem]
+    """Items whose content is not in its place."""
     surplus: list[Surplus]
     """Placeholders outside of contents that no missing item could use."""
 
@@ -307,7 +318,7 @@ def detect_updates(prompt: Seq, updates: BoundUpdates) -> Detection:
 
 
 def find_matches(prompt: Seq, target: Seq, *, start: int = 0) -> list[tuple[int, int]]:
-    """Find every occurrence of ``target`` from ``start`` on, none overlapping the one before.
+    """Find every occurrence of ``target`` in ``prompt`` from ``start`` on, none overlapping the one before.
 
     Returns:
         Begin and end of each. An empty target occurs nowhere.
@@ -321,7 +332,7 @@ def find_matches(prompt: Seq, target: Seq, *, start: int = 0) -> list[tuple[int,
 
 
 def replace_matches(ids: Ids, target: Ids, content: Ids) -> npt.NDArray[np.int64]:
-    """Replace every occurrence of ``target``, as ``find_matches`` finds them.
+    """Replace every occurrence of ``target`` in ``ids`` by ``content``, as ``find_matches`` finds them.
 
     Returns:
         int64 [n].

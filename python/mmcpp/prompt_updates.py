@@ -38,11 +38,11 @@ class Tokenizer(Protocol):
     """What is needed of a tokenizer; those of Hugging Face have it."""
 
     def encode(self, text: str, *, add_special_tokens: bool) -> list[int]:
-        """Give the token ids of a text."""
+        """Give the token ids of ``text``; ``add_special_tokens`` is always false."""
         ...
 
     def decode(self, token_ids: list[int]) -> str:
-        """Give the text of token ids, special tokens included."""
+        """Give the text of ``token_ids``, special tokens included."""
         ...
 
 
@@ -54,6 +54,7 @@ class Place:
     """
 
     at: Literal["start", "end", "prefix"]
+    """Of the prompt: its start, its end, or behind a beginning."""
     of: Seq | None = None
     """For ``"prefix"``: the place is behind it, if the prompt begins with it."""
 
@@ -75,23 +76,24 @@ class Content:
     """What stands for an item, and which of its tokens receive embeddings."""
 
     full: Seq
+    """All of it."""
     select: Select | None = None
     """From the token ids and the tokenizer to a bool per token; None selects all."""
 
     @classmethod
     def select_token_id(cls, full: Seq, token_id: int) -> Content:
-        """Let the tokens that are ``token_id`` receive embeddings."""
+        """Let the tokens of ``full`` that are ``token_id`` receive embeddings."""
         return cls.select_token_ids(full, [token_id])
 
     @classmethod
     def select_token_ids(cls, full: Seq, token_ids: Iterable[int]) -> Content:
-        """Let the tokens that are one of ``token_ids`` receive embeddings."""
+        """Let the tokens of ``full`` that are one of ``token_ids`` receive embeddings."""
         wanted = np.asarray(list(token_ids), dtype=np.int64)
         return cls(full, lambda ids, _: np.isin(ids, wanted))
 
     @classmethod
     def select_text(cls, full: Seq, text: str) -> Content:
-        """Let the tokens that occur in the encoding of ``text`` receive embeddings.
+        """Let the tokens of ``full`` that occur in the encoding of ``text`` receive embeddings.
 
         As in vLLM, each token is looked at for itself: a token of ``text`` counts wherever it is.
         """
@@ -111,6 +113,7 @@ class PromptUpdate:
 
     modality: str
     mode: Mode
+    """Whether the target stays or goes."""
     target: Target | Callable[[int], Target]
     """What is looked for, or a function from the item's index to it."""
     content: Seq | Content | Callable[[int], Seq | Content]
@@ -151,8 +154,11 @@ class BoundUpdate:
     """A rule for one item."""
 
     mode: Mode
+    """Whether the target stays or goes."""
     target: Target
+    """What is looked for."""
     content: Content
+    """What stands for the item."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,6 +170,7 @@ class BoundUpdates:
     placeholders: Mapping[str, Sequence[Seq]] = field(default_factory=dict)
     """Modality -> what is one of its placeholders wherever it stands, beside the items' targets."""
     tokenizer: Tokenizer | None = None
+    """Needed where texts meet token ids."""
 
     @property
     def modalities(self) -> list[str]:

@@ -52,6 +52,13 @@ def preprocess(data: Sequence[int], spec_json: str) -> tuple[npt.NDArray[np.floa
 def smart_resize_py(height: int, width: int, factor: int, min_pixels: int, max_pixels: int) -> tuple[int, int]:
     """Give the size that a picture is resized to: multiples of ``factor``, area within bounds.
 
+    Args:
+        height: of the picture, in pixels.
+        width: of the picture, in pixels.
+        factor: pixels of a side that one token stands for.
+        min_pixels: of the area.
+        max_pixels: of the area.
+
     This is the crate's rule. It differs from transformers 5.24 for sides under half a factor, which
     it lifts to one factor before it looks at the area, and for sides that the area bound takes to
     0, which it refuses.

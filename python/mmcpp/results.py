@@ -28,6 +28,7 @@ class ItemPlan:
     """What a picture of some size becomes, known without pixels."""
 
     feature_shape: tuple[int, ...]
+    """Of the picture's part of the feature."""
     grid: tuple[int, int, int]
     """``(t, h, w)`` in patches, before any merge; of families that cut tiles ``(tiles, rows,
     columns)``, where tiles counts the thumbnail too."""
@@ -36,6 +37,7 @@ class ItemPlan:
     resized_height: int
     """Pixels of the picture that the model sees."""
     resized_width: int
+    """As ``resized_height``."""
 
 
 @dataclass(frozen=True)
@@ -43,8 +45,11 @@ class ItemTimes:
     """Where a picture's time went, in milliseconds."""
 
     hash_ms: float
+    """Of the content hash."""
     decode_ms: float
+    """From bytes to pixels."""
     process_ms: float
+    """From pixels to the feature; without ``decode_ms``, though rows may be taken as they are decoded."""
 
 
 @dataclass(frozen=True, eq=False)  # arrays have no one answer to ==
@@ -52,6 +57,7 @@ class Item:
     """One picture of a result."""
 
     plan: ItemPlan
+    """What its size decides."""
     feature: npt.NDArray[Any] | None
     """Of shape ``plan.feature_shape``; None in an ItemBatch, whose features are packed."""
     aux: dict[str, npt.NDArray[Any]]
@@ -61,6 +67,7 @@ class Item:
     info: ImageInfo | None
     """What the file's header says; None for given pixels."""
     times: ItemTimes
+    """Where the time went."""
 
 
 @dataclass(frozen=True, eq=False)  # arrays have no one answer to ==
@@ -70,6 +77,7 @@ class ItemBatch:
     features: npt.NDArray[Any]
     """All features along axis 0."""
     items: list[Item]
+    """In the order given; their own ``feature`` is None."""
 
 
 @dataclass(frozen=True)
@@ -77,8 +85,11 @@ class ResponseTimes:
     """Where a request's time went besides its pictures, in milliseconds."""
 
     layout_ms: float
+    """Of expanding the prompt."""
     positions_ms: float
+    """Of the position ids."""
     tokenize_ms: float = 0.0
+    """Of the tokenizer; 0 where ids were given."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +97,7 @@ class RequestCounters:
     """What a request came to, as a server's metrics count it."""
 
     items: int
+    """Pictures of the request."""
     duplicates: int
     """Of these, equal to an earlier picture and not processed again."""
     bytes_in: int
@@ -115,7 +127,9 @@ class Response:
     position_delta: int | None
     """Largest position + 1 - length; None where positions are plain."""
     times: ResponseTimes
+    """Where the time besides the pictures went."""
     counters: RequestCounters
+    """For a server's metrics."""
 
 
 @dataclass(frozen=True, eq=False)  # arrays have no one answer to ==
@@ -123,10 +137,15 @@ class PlannedRequest:
     """What a request becomes, without its pixels; the members are those of a ``Response``."""
 
     input_ids: npt.NDArray[np.int64]
+    """Expanded, ``int64 [length]``."""
     items: list[ItemPlan]
+    """In the order of the sizes."""
     offsets: list[tuple[int, int]]
+    """First and last token of each item, both inside."""
     positions: npt.NDArray[np.int64] | None
+    """As those of a ``Response``."""
     position_delta: int | None
+    """Largest position + 1 - length; None where positions are plain."""
 
 
 def to_plan(fields: dict[str, Any]) -> ItemPlan:

@@ -81,7 +81,7 @@ def families() -> dict[str, dict[str, list[str]]]:
 
 
 def backends(image_processor: str) -> tuple[Backend, ...]:
-    """List the backends that an image processor class has, ``"pil"`` and ``"torchvision"`` or one of them.
+    """List the backends that the class ``image_processor`` has, ``"pil"`` and ``"torchvision"`` or one of them.
 
     >>> backends("Kimi_K25ImageProcessor")
     ('torchvision',)
@@ -243,7 +243,12 @@ class Checkpoint:
 
 
 class ConfigReader:
-    """A JSON object of a checkpoint, read with checks; null counts as absent, as in transformers."""
+    """A JSON object of a checkpoint, read with checks; null counts as absent, as in transformers.
+
+    Readers give the value of ``key``, or ``default`` where it is absent. They raise ValueError for a value of
+    another type, and UnsupportedError for one that is valid but not done: ``require`` for every value but
+    ``only``, whose ``meaning`` the message gives.
+    """
 
     def __init__(self, values: Mapping[str, Any], where: str) -> None:
         """Read ``values``, which messages call ``where``."""

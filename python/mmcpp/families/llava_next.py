@@ -29,7 +29,7 @@ _ONEVISION = [[384 * rows, 384 * columns] for rows in range(1, 7) for columns in
 
 
 def read_spec(checkpoint: Checkpoint) -> dict[str, Any]:
-    """Read the spec, where absent keys have the class's defaults.
+    """Read the spec of a ``checkpoint``, where absent keys have the class's defaults.
 
     Raises:
         UnsupportedError: a flag asks for something that this family does not do.

@@ -26,7 +26,7 @@ _SOFT_TOKENS = (70, 140, 280, 560, 1120)
 
 
 def read_spec(checkpoint: Checkpoint) -> dict[str, Any]:
-    """Read the spec, where absent keys have the class's defaults.
+    """Read the spec of a ``checkpoint``, where absent keys have the class's defaults.
 
     Raises:
         UnsupportedError: a flag asks for something that this family does not do.

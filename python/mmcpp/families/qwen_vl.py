@@ -118,9 +118,13 @@ class QwenVLSpec:
     temporal_patch_size: int
     """Copies of a still picture along time."""
     min_pixels: int | None
+    """Of the picture that the model sees, at least; of the size rules that count patches, None."""
     max_pixels: int | None
+    """At most."""
     image_mean: tuple[float, float, float]
+    """Per channel, of values from 0 to 1."""
     image_std: tuple[float, float, float]
+    """Per channel."""
     resample: Literal["aten_u8", "pil"] = "aten_u8"
     """Arithmetic of the torchvision backend (torch's uint8 kernel), or of the PIL backend."""
     pillow_generation: Literal[12, 13] = 13
@@ -130,11 +134,15 @@ class QwenVLSpec:
     patch_order: PatchOrder = "block"
     """Patches by merge blocks, or row by row; ``"raster_4d"`` gives each its sides."""
     positions: Literal["mrope", "plain", "xdrope"] = "mrope"
+    """M-RoPE, one number a token, or XD-RoPE."""
     image_merge_sizes: bool = False
     """Whether that tensor is made too."""
     family: Literal["qwen_vl"] = "qwen_vl"
+    """Of the core."""
     max_patches: int | None = None
+    """Of a picture, for size rules that count patches."""
     max_patches_per_side: int | None = None
+    """Likewise, of a side."""
     row_tokens: int | None = None
     """Tokens after each row of a picture's tokens, all the same: 0 or 1."""
     extra_tokens: int | None = None
@@ -161,7 +169,7 @@ PRESETS: Mapping[str, QwenVLSpec] = {
 
 
 def read_spec(checkpoint: Checkpoint) -> dict[str, Any]:
-    """Read the spec from an image processor's JSON, where absent keys have the class's defaults.
+    """Read the spec of a ``checkpoint``, where absent keys have the class's defaults.
 
     Raises:
         UnsupportedError: a flag asks for something that this family does not do.

@@ -57,7 +57,7 @@ def in_form(form: Form, array: npt.NDArray[Any]) -> Any:
 
 
 def difference(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> str | None:
-    """Say how one result differs from another: in keys, types, shapes, dtypes or bytes. None if it does not."""
+    """Say how ``ours`` differs from ``theirs``: in keys, types, shapes, dtypes or bytes. None if it does not."""
     if list(ours) != list(theirs):
         return f"keys {list(ours)} instead of {list(theirs)}"
     for name in ours:

@@ -33,7 +33,7 @@ class Native:
 
 
 def class_and_backend(hf_class: type) -> tuple[str, Backend]:
-    """Give a class's name without the suffix of its backend, and the backend.
+    """Give the name of ``hf_class`` without the suffix of its backend, and the backend.
 
     Raises:
         UnsupportedError: not an image processor of transformers itself, or of a backend that mmcpp does not know.
