@@ -27,13 +27,14 @@ _PATCH_LINE = (0.35, (255, 255, 255))  # opacity, colour
 _TOKEN_LINE = (0.85, (255, 60, 60))
 _GAP = 6  # pixels between tiles
 _GAP_COLOUR = (255, 60, 60)
+_NOTHING = (255, 255, 255)  # where no tile stands
 _OVERVIEW_FIRST = ("llava_next",)  # the other families have the picture as a whole behind its tiles
 
 
 def is_drawn(processor: ImageProcessor) -> bool:
     """Tell whether ``draw`` can: of ``qwen_vl``'s patches, and of every feature that is a stack of tiles."""
     shape = processor.plan(448, 448).feature_shape
-    return processor.family == "qwen_vl" or (len(shape) == 4 and shape[1] == 3)
+    return processor.family == "qwen_vl" or (len(shape) >= 4 and shape[-3] == 3)
 
 
 def draw(processor: ImageProcessor, encoded: bytes, path: Path) -> None:
@@ -47,7 +48,8 @@ def draw(processor: ImageProcessor, encoded: bytes, path: Path) -> None:
     if processor.family == "qwen_vl":
         picture = _patches(processor, plan, batch.features)
     else:
-        picture = tile_sheet(plan, batch.features, overview_first=processor.family in _OVERVIEW_FIRST)
+        tiles = batch.features.reshape(-1, *batch.features.shape[-3:])  # some families have axes of one before them
+        picture = tile_sheet(plan, tiles, overview_first=processor.family in _OVERVIEW_FIRST)
     with replacing(path) as temporary:
         temporary.write_bytes(encode_png(picture))
 
@@ -73,9 +75,10 @@ def tile_sheet(plan: ItemPlan, tiles: Picture, *, overview_first: bool) -> Pictu
     sheet_rows = rows + -(-extra // columns)
     sheet = np.empty((sheet_rows * (height + _GAP) - _GAP, columns * (width + _GAP) - _GAP, 3), np.uint8)
     sheet[:] = _GAP_COLOUR
-    for place, tile in enumerate(order):
+    for place in range(sheet_rows * columns):
         y, x = place // columns * (height + _GAP), place % columns * (width + _GAP)
-        sheet[y : y + height, x : x + width] = tiles[tile].transpose(1, 2, 0)
+        tile = tiles[order[place]].transpose(1, 2, 0) if place < count else _NOTHING
+        sheet[y : y + height, x : x + width] = tile
     return sheet
 
 

@@ -5,6 +5,7 @@ import pytest
 from PIL import Image
 
 import mmcpp
+from checkpoints import write
 from mmcpp.cli.seen import draw, encode_png, is_drawn, tile_sheet
 from mmcpp.pipeline import ItemPlan
 from mmcpp.spec import preset_spec
@@ -45,8 +46,20 @@ def test_tiles_are_laid_out_as_they_were_cut(overview_first, order):
     sheet = tile_sheet(ItemPlan((5, 3, 4, 2), (5, 2, 2), 5, 8, 4), tiles, overview_first=overview_first)
     assert sheet.shape == (3 * 10 - 6, 2 * 8 - 6, 3)
     corners = sheet[::10, ::8, 2].ravel()
-    assert corners.tolist() == [*(tile + 1 for tile in order), 60]  # the last place has none
+    assert corners.tolist() == [*(tile + 1 for tile in order), 255]  # the last place has none
     assert sheet[4, 0].tolist() == [255, 60, 60]
+
+
+def test_padding_and_overview_are_drawn(tmp_path):
+    size = {"size": {"shortest_edge": 336}, "crop_size": {"height": 336, "width": 336}}
+    write(tmp_path, {"image_processor_type": "LlavaNextImageProcessor", **size})
+    processor = mmcpp.ImageProcessor.from_pretrained(tmp_path)
+    assert is_drawn(processor)
+    draw(processor, encode(np.full((200, 600, 3), 200, np.uint8)), tmp_path / "seen.png")
+    image = np.asarray(Image.open(tmp_path / "seen.png"))
+    assert image.shape[1] == 2 * 342 - 6  # two tiles beside each other, the overview below
+    assert image[0, 0].max() == 0 and image[168, 0].min() == 200  # padding above the picture
+    assert image[-1, 100].min() == 200 and image[-1, -1].tolist() == [255, 255, 255]
 
 
 def test_what_is_drawn():
