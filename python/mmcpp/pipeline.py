@@ -292,7 +292,7 @@ class ImageProcessor(_Configured):
         batch = self.process_items(images, dtype=dtype, out=out, policy=policy, timeout=timeout, cancel=cancel)
         tensors = {self._family.feature_name: batch.features}
         tensors.update(aux_of(batch.items))
-        return tensors if return_tensors == "np" else _to_torch(tensors, dtype)
+        return tensors if return_tensors == "np" else to_torch(tensors, dtype)
 
     def process_items(
         self,
@@ -508,7 +508,8 @@ class Pipeline(_Configured):
         return PlannedRequest(fields["input_ids"], items, fields["offsets"], positions, delta)
 
 
-def _to_torch(tensors: dict[str, npt.NDArray[Any]], dtype: DType) -> dict[str, Any]:
+def to_torch(tensors: Mapping[str, npt.NDArray[Any]], dtype: DType) -> dict[str, Any]:
+    """Give tensors that share the arrays' memory, with features of ``dtype``."""
     import torch
 
     result = {name: torch.from_numpy(array) for name, array in tensors.items()}

@@ -179,3 +179,17 @@ def stacked(arrays: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
         corner: tuple[int | slice, ...] = (i, *(slice(side) for side in array.shape))
         result[corner] = array
     return result
+
+
+def joined(features: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    """Put features behind each other; where they differ in other sides, zeros fill the smaller ones."""
+    sides = np.max([feature.shape[1:] for feature in features], axis=0)
+    if all(feature.shape[1:] == tuple(sides) for feature in features):
+        return np.concatenate(features)
+    result = np.zeros((sum(len(feature) for feature in features), *sides), features[0].dtype)
+    end = 0
+    for feature in features:
+        begin, end = end, end + len(feature)
+        head = (slice(begin, end), *(slice(side) for side in feature.shape[1:]))
+        result[head] = feature
+    return result

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from mmcpp.cli.files import replacing
 from mmcpp.pipeline import DType
-from mmcpp.results import stacked
+from mmcpp.results import joined, stacked
 
 __all__ = ["PACKAGES", "WRITERS", "Pictures", "read_metadata", "write"]
 
@@ -36,23 +36,9 @@ class Pictures:
 
     def tensors(self) -> dict[str, Array]:
         """Give the model's named tensors of all pictures, in C order."""
-        values = {self.feature_name: _joined(self.features)} if self.features else {}
+        values = {self.feature_name: joined(self.features)} if self.features else {}
         values |= {name: stacked(arrays) for name, arrays in self.aux.items() if arrays}
         return {name: np.ascontiguousarray(value) for name, value in values.items()}
-
-
-def _joined(features: list[Array]) -> Array:
-    """Put features behind each other; where they differ in other sides, zeros fill the smaller ones."""
-    sides = np.max([feature.shape[1:] for feature in features], axis=0)
-    if all(feature.shape[1:] == tuple(sides) for feature in features):
-        return np.concatenate(features)
-    joined = np.zeros((sum(len(feature) for feature in features), *sides), features[0].dtype)
-    end = 0
-    for feature in features:
-        begin, end = end, end + len(feature)
-        head = (slice(begin, end), *(slice(side) for side in feature.shape[1:]))
-        joined[head] = feature
-    return joined
 
 
 def _write_safetensors(path: Path, pictures: Pictures, dtype: DType, metadata: Mapping[str, str]) -> None:
