@@ -43,6 +43,11 @@ py::dict ToDict(const ItemPlan& plan) {
   result["tokens"] = plan.tokens;
   result["resized_height"] = plan.resized_height;
   result["resized_width"] = plan.resized_width;
+  py::list parts;
+  for (const FeaturePart& part : plan.feature_parts) {
+    parts.append(py::make_tuple(part.name, py::tuple(py::cast(part.shape))));
+  }
+  result["feature_parts"] = py::tuple(parts);
   return result;
 }
 

@@ -28,6 +28,7 @@ from mmcpp.results import (
     Response,
     ResponseTimes,
     aux_of,
+    batch_tensors,
     to_item,
     to_plan,
 )
@@ -245,7 +246,8 @@ class ImageProcessor(_Configured):
             out: where to write the feature, in pinned or shared memory, say: an array of its shape
                 (``plan`` gives it, the shapes of several pictures added up along axis 0) and type
                 (``uint16`` for ``"bfloat16"``), C-contiguous. The feature of the result is this
-                memory. After an error its contents are unspecified.
+                memory, or a copy of it where several pictures have several tensors each. After an error its
+                contents are unspecified.
             policy: what source strings may be; None for ``data:`` URLs alone, so that a string of a
                 stranger opens neither a file nor a connection. A ``pathlib.Path`` needs none.
             timeout: seconds that the call may take, fetching included.
@@ -269,6 +271,12 @@ class ImageProcessor(_Configured):
               and ``num_tiles`` ``int64 [n, 1]``, ``aspect_ratio_mask`` ``int64 [n, 1, max_tiles]``.
             - ``llama4``: ``[tiles of all pictures, 3, tile_size, tile_size]``; ``aspect_ratios``
               ``int64 [n, 2]``, rows first.
+            - ``global_tiles``, of ``deepseek_vl2``: ``[wholes and tiles of all pictures, 3, tile_size, tile_size]``;
+              ``images_spatial_crop`` ``int64 [n, 2]``, columns first. Of the others ``[n, 3, global_size,
+              global_size]``, and if there are tiles ``[tiles of all pictures, 3, tile_size, tile_size]``:
+              ``images_crop`` with ``images_spatial_crop``, or ``pixel_values_local`` with ``num_local_patches``
+              ``int64 [n]`` and of ``unlimited_ocr`` ``patches_grid`` ``int64 [n, 2]``, columns first.
+            - ``perception_lm``: ``[n, tiles of the most, 3, tile_size, tile_size]``, zero tiles behind.
             - ``padded_patches``: ``[n, max_patches, 3 * patch_size**2]``, zero patches behind; of the size
               rule ``siglip2`` ``pixel_attention_mask`` ``int32 [n, max_patches]`` and ``spatial_shapes``
               ``int64 [n, 2]``, rows first; of ``gemma4`` ``image_position_ids`` ``int64 [n, max_patches, 2]``,
@@ -290,7 +298,7 @@ class ImageProcessor(_Configured):
         if return_tensors not in ("np", "pt"):
             raise ValueError(f'return_tensors: expected "np" or "pt", got {return_tensors!r}')
         batch = self.process_items(images, dtype=dtype, out=out, policy=policy, timeout=timeout, cancel=cancel)
-        tensors = {self._family.feature_name: batch.features}
+        tensors = batch_tensors(self._family.feature_name, batch)
         tensors.update(aux_of(batch.items))
         return tensors if return_tensors == "np" else to_torch(tensors, dtype)
 

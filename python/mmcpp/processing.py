@@ -35,6 +35,7 @@ from mmcpp.prompt import (
     expand_prompt,
     find_placeholders,
 )
+from mmcpp.results import feature_tensors
 
 __all__ = ["Form", "MultiModalProcessor", "ProcessedItem", "ProcessedRequest", "from_tree", "to_tree"]
 
@@ -333,7 +334,8 @@ class MultiModalProcessor:
         row = 0
         for item in batch.items:
             rows = item.plan.feature_shape[0]
-            data = {self._native.feature_name: batch.features[row : row + rows]}
+            feature = batch.features[row : row + rows]
+            data = feature_tensors(self._native.feature_name, item.plan, feature)
             data.update({name: value[None] for name, value in item.aux.items()})
             row += rows
             tensors = FieldItem(modality, data, {name: whole(modality, name) for name in data})

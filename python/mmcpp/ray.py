@@ -19,6 +19,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from mmcpp.errors import UnsupportedError
 from mmcpp.image import Profile
 from mmcpp.inputs import ImageInput
 from mmcpp.limits import DecodeLimits, RequestLimits
@@ -65,6 +66,7 @@ class _Rows:
 
         Raises:
             ValueError: a spec as for ``from_spec``, or an unknown ``errors``.
+            UnsupportedError: a family whose pictures become several features each.
             TypeError: a spec as for ``from_spec``.
         """
         if errors not in ("raise", "column"):
@@ -73,6 +75,8 @@ class _Rows:
         self._dtype: DType = dtype
         self._keep_going = errors == "column"
         self._processor = ImageProcessor.from_spec(spec, profile=profile, limits=limits)
+        if self._processor.plan(64, 64).feature_parts:  # rows would differ in their columns
+            raise UnsupportedError(f"spec: {self._processor.family} with several features a picture is not supported")
         self._pipeline = Pipeline.from_spec(spec, profile=profile, limits=limits)
         self._request_limits = request_limits
         self._empty: dict[str, Array] | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -38,6 +39,9 @@ class ItemPlan:
     """Pixels of the picture that the model sees."""
     resized_width: int
     """As ``resized_height``."""
+    feature_parts: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    """Name and shape of each tensor, of pictures that become several of different sides; the feature is flat then
+    and holds one behind another. Else none."""
 
 
 @dataclass(frozen=True)
@@ -164,6 +168,43 @@ def to_item(fields: dict[str, Any]) -> Item:
         info=None if info is None else ImageInfo(**info),
         times=ItemTimes(*fields["times"]),
     )
+
+
+def feature_tensors(name: str, plan: ItemPlan, feature: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
+    """Give the tensors that a picture's feature is, by name; they share its memory.
+
+    Args:
+        name: of the feature, where it is one tensor.
+        plan: the picture's.
+        feature: the picture's.
+    """
+    if not plan.feature_parts:
+        return {name: feature}
+    tensors = {}
+    end = 0
+    for part, shape in plan.feature_parts:
+        begin, end = end, end + math.prod(shape)
+        tensors[part] = feature[begin:end].reshape(shape)
+    return tensors
+
+
+def batch_tensors(name: str, batch: ItemBatch) -> dict[str, npt.NDArray[Any]]:
+    """Give the tensors that the features of a batch are, by name: one for all pictures along axis 0, copied where
+    each picture has several.
+
+    Args:
+        name: of the feature, where it is one tensor.
+        batch: of an ``ImageProcessor``.
+    """
+    plans = [item.plan for item in batch.items]
+    if not plans[0].feature_parts:
+        return {name: batch.features}
+    ends = np.cumsum([plan.feature_shape[0] for plan in plans])[:-1]
+    each = [feature_tensors(name, plan, own) for plan, own in zip(plans, np.split(batch.features, ends), strict=True)]
+    if len(each) == 1:
+        return each[0]
+    names = dict.fromkeys(part for tensors in each for part in tensors)
+    return {part: np.concatenate([tensors[part] for tensors in each if part in tensors]) for part in names}
 
 
 def aux_of(items: Sequence[Item]) -> dict[str, npt.NDArray[Any]]:

@@ -17,12 +17,14 @@ from typing import Any, Literal, overload
 from mmcpp.errors import UnsupportedError
 from mmcpp.families import (
     fixed_size,
+    global_tiles,
     idefics3,
     internvl,
     llama4,
     llava_next,
     mllama,
     padded_patches,
+    perception_lm,
     pixtral,
     qwen_vl,
 )
@@ -45,7 +47,19 @@ __all__ = [
 Backend = Literal["torchvision", "pil"]
 
 # In the order of the core.
-_FAMILIES = (qwen_vl, fixed_size, internvl, llava_next, pixtral, padded_patches, idefics3, mllama, llama4)
+_FAMILIES = (
+    qwen_vl,
+    fixed_size,
+    internvl,
+    llava_next,
+    pixtral,
+    padded_patches,
+    idefics3,
+    mllama,
+    llama4,
+    global_tiles,
+    perception_lm,
+)
 # Families of the reference crate that no image processor of transformers equals: their specs are written by hand.
 _OF_THE_REFERENCE = ("inkling", "dsv41", "kimi_k3", "mimo_v2", "intern_vl")
 _PRESETS = qwen_vl.PRESETS
@@ -59,6 +73,17 @@ _CLASS_OF_MODEL = {
 }
 # The class of checkpoints whose file names remote code, where its name is another class's too.
 _CLASS_OF_REMOTE = {"image_processing_keye.SiglipImageProcessor": "KeyeImageProcessor"}
+# What models are called whose file names an image processor that their own code does not use.
+_CLASS_OF_OWN_CODE = dict.fromkeys(
+    ("internvl_chat", "skywork_chat", "NVLM_D", "h2ovl_chat"), "InternVLChatImageProcessor"
+)
+# Processors whose settings stand in processor_config.json itself, where there is no file of an image processor; and
+# what they are called in models that use them otherwise.
+_PROCESSOR_OF_ALL = "DeepseekVLV2Processor"
+_PROCESSOR_OF_ARCHITECTURE = {
+    "DeepseekVLV2ForCausalLM": "DeepseekVLV2Processor",
+    "DeepseekOCRForCausalLM": "DeepseekOCRProcessor",
+}
 _NO_TOKEN = -1  # a spec needs a number; no prompt has this one
 
 
@@ -385,9 +410,12 @@ def _image_processor_config(folder: Path) -> ConfigReader:
     paths = [folder / name for name in names]
     if paths[0].exists():
         # As transformers 5: one file for all of a processor's parts, if it was saved that way.
-        nested = _read_object(paths[0]).get("image_processor")
+        processor = _read_object(paths[0])
+        nested = processor.get("image_processor")
         if isinstance(nested, dict):
             return ConfigReader(nested, f"{names[0]}: image_processor")
+        if processor.get("processor_class") == _PROCESSOR_OF_ALL and not paths[1].exists():
+            return ConfigReader(processor, names[0])
     if paths[1].exists():
         return ConfigReader(_read_object(paths[1]), names[1])
     if not folder.is_dir():
@@ -408,6 +436,9 @@ def _remote_class(config: ConfigReader) -> str:
 
 def _class_name(config: ConfigReader, model: ConfigReader) -> tuple[str, str]:
     """The image processor's class, as (base name, suffix of its backend)."""
+    model_type = model.get("model_type")
+    if isinstance(model_type, str) and model_type in _CLASS_OF_OWN_CODE:
+        return _CLASS_OF_OWN_CODE[model_type], ""
     name = config.text("image_processor_type")
     extractor = config.text("feature_extractor_type")
     if name is None and extractor is not None:
@@ -415,6 +446,12 @@ def _class_name(config: ConfigReader, model: ConfigReader) -> tuple[str, str]:
     name = _CLASS_OF_REMOTE.get(_remote_class(config), name)
     if name is None:
         name = _CLASS_OF_MODEL.get(model.text("model_type") or "")
+    if name is None and config.get("processor_class") == _PROCESSOR_OF_ALL:
+        architectures = model.get("architectures")
+        architecture = architectures[0] if isinstance(architectures, list) and architectures else None
+        name = _PROCESSOR_OF_ARCHITECTURE.get(architecture) if isinstance(architecture, str) else None
+        if name is None:
+            raise model.unsupported("architectures", ", ".join(_PROCESSOR_OF_ARCHITECTURE))
     if name is None:
         raise UnsupportedError(
             f"{config.where}: image_processor_type is missing"

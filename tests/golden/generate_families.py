@@ -29,6 +29,8 @@ MODULES = (
     "test_hf_padded_patches",
     "test_hf_idefics3",
     "test_hf_llama",
+    "test_hf_global_tiles",
+    "test_hf_perception_lm",
 )
 SIZES = ((3, 7), (90, 211), (150, 61))
 
@@ -43,10 +45,17 @@ def cases():
                 hashes = []
                 for size in SIZES:
                     picture = PIL.Image.fromarray(pixels(*size))
-                    values = numpy.asarray(hf.run(theirs, backend, picture)["pixel_values"])
+                    values = feature(hf.run(theirs, backend, picture), getattr(module, "PARTS", {}).get(name))
                     hashes.append({"height": size[0], "width": size[1], "shape": values.shape,
                                    "hash": f"{mmcpp.content_hash(values.tobytes()):016x}"})  # fmt: skip
                 yield {"name": name, "spec": spec, "features": hashes}, theirs.backend
+
+
+def feature(values, parts):
+    """What a picture's feature is: one tensor, or several in a row."""
+    if parts is None:
+        return numpy.asarray(values["pixel_values"])
+    return numpy.concatenate([numpy.asarray(values[name]).ravel() for name in parts if name in values])
 
 
 def table(made):
@@ -76,7 +85,8 @@ operations, as torchvision's functions call them; a family with that backend alo
 transformers has no class, and the test has the rule of the model's own code, written independently.
 Of Qwen2-VL to 3.5 `tests/python/test_hf_qwen2_vl.py` compares more.
 
-What is not given: `num_crops` of Gemma 3, which its processor drops.
+What is not given: `num_crops` of Gemma 3, which its processor drops. The rule of `deepseek_vl2` is that of requests of
+one or two pictures; of more, its model shows the whole alone, as a spec with one resolution of one tile does.
 `mmcpp families` lists classes and model types. This page is written by `tests/golden/generate_families.py`.
 
 """

@@ -3,7 +3,7 @@
 import math
 
 import numpy as np
-from PIL import Image
+from PIL import Image, ImageOps
 from transformers.image_transforms import convert_to_rgb
 
 
@@ -41,6 +41,33 @@ class Rule:
         rows, columns = values.shape[0] // patch, values.shape[1] // patch
         values = values.reshape(rows, patch, columns, patch, 3).transpose(0, 2, 4, 1, 3)
         return np.ascontiguousarray(values).reshape(rows * columns, 3, patch, patch)
+
+
+class Stretched(Rule):
+    """GLM-4V-9B: every picture stretched to one square."""
+
+    def one(self, image: Image.Image) -> dict[str, np.ndarray]:
+        values = self.normalized(image.resize((self.side, self.side), Image.Resampling.BICUBIC))
+        return {"pixel_values": np.ascontiguousarray(values.transpose(2, 0, 1))[None]}
+
+
+def tiles_of(image: Image.Image, side: int) -> list[Image.Image]:
+    """Squares, row by row."""
+    corners = [(x, y) for y in range(0, image.height, side) for x in range(0, image.width, side)]
+    return [image.crop((x, y, x + side, y + side)) for x, y in corners]
+
+
+def closest_grid(width: int, height: int, side: int, least: int, most: int) -> tuple[int, int]:
+    """Columns and rows of the closest ratio, from a set of grids as InternVL's code makes it."""
+    sides = range(1, most + 1)
+    grids = {(i, j) for n in range(least, most + 1) for i in sides for j in sides if least <= i * j <= n}
+    found, difference = (1, 1), math.inf
+    for wide, high in sorted(grids, key=lambda grid: grid[0] * grid[1]):
+        off = abs(width / height - wide / high)
+        if off < difference or (off == difference and width * height > 0.5 * side**2 * wide * high):
+            found = wide, high
+        difference = min(off, difference)
+    return found
 
 
 class Keye(Rule):
@@ -86,3 +113,64 @@ class KimiVL(Rule):
             raise ValueError("Exceed pos emb")
         grid = np.array([[canvas.height // patch, canvas.width // patch]])
         return {"pixel_values": self.raster(canvas, patch), "image_grid_hws": grid}
+
+
+class DeepseekVL2(Rule):
+    """DeepSeek-VL2: the whole and, of the resolution that keeps most, tiles, both padded by Pillow; one picture's part
+    of a request of two at most."""
+
+    def best(self, width: int, height: int) -> tuple[int, int]:
+        found, most, least = (0, 0), 0, math.inf
+        for wide, high in self.candidate_resolutions:
+            scale = min(wide / width, high / height)
+            kept = min(int(width * scale) * int(height * scale), width * height)
+            if kept > most or (kept == most and wide * high - kept < least):
+                found, most, least = (wide, high), kept, wide * high - kept
+        return found
+
+    def padded(self, image: Image.Image, size: tuple[int, int]) -> Image.Image:
+        return ImageOps.pad(image, size, color=tuple(int(channel * 255) for channel in self.colors))
+
+    def planes(self, image: Image.Image) -> np.ndarray:
+        return np.ascontiguousarray(self.normalized(image).transpose(2, 0, 1))
+
+    def tiles(self, image: Image.Image, side: int) -> list[np.ndarray]:
+        return [self.planes(tile) for tile in tiles_of(image, side)]
+
+    def one(self, image: Image.Image) -> dict[str, np.ndarray]:
+        side = self.tile_size
+        best = self.best(*image.size)
+        views = [self.planes(self.padded(image, (side, side))), *self.tiles(self.padded(image, best), side)]
+        return {
+            "pixel_values": np.stack(views),
+            "images_spatial_crop": np.array([[best[0] // side, best[1] // side]]),
+        }
+
+
+class DeepseekOCR(DeepseekVL2):
+    """DeepSeek-OCR: the whole padded; of a picture larger than a tile tiles of the closest ratio, stretched."""
+
+    def one(self, image: Image.Image) -> dict[str, np.ndarray]:
+        side, grid = self.tile_size, (1, 1)
+        result = {"pixel_values": self.planes(self.padded(image, (self.base_size,) * 2))[None]}
+        if max(image.size) > side:
+            grid = closest_grid(*image.size, side, *self.crops)
+            result["images_crop"] = np.stack(self.tiles(image.resize((grid[0] * side, grid[1] * side)), side))
+        return result | {"images_spatial_crop": np.array([grid])}
+
+    def joined(self, each: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
+        names = dict.fromkeys(name for one in each for name in one)
+        return {name: np.concatenate([one[name] for one in each if name in one]) for name in names}
+
+
+class InternVLChat(Rule):
+    """InternVL's own code: the grid of the closest ratio from a set of grids, and the whole behind several tiles."""
+
+    def one(self, image: Image.Image) -> dict[str, np.ndarray]:
+        columns, rows = closest_grid(*image.size, self.side, *self.patches)
+        whole = image.resize((columns * self.side, rows * self.side), Image.Resampling.BICUBIC)
+        views = tiles_of(whole, self.side)
+        if len(views) > 1:
+            views.append(image.resize((self.side, self.side), Image.Resampling.BICUBIC))
+        values = np.stack([self.normalized(view).transpose(2, 0, 1) for view in views])
+        return {"pixel_values": values, "num_patches": np.array([len(views)])}

@@ -4,12 +4,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from hf import Both, Tokens, compare, compare_prompt
+from hf import Both, Tokens, compare, compare_prompt, processing
 from samples import CLIP
 
 pytestmark = pytest.mark.hf
 transformers = pytest.importorskip("transformers", minversion="5.24", reason="transformers 5.24 is the reference")
 pytest.importorskip("torch", reason="torch is the reference of the torchvision backend")
+hf_rules = pytest.importorskip("hf_rules")  # imports transformers
 
 HALF = {"image_mean": [0.5] * 3, "image_std": [0.5] * 3}
 IMAGENET = {"image_mean": [0.485, 0.456, 0.406], "image_std": [0.229, 0.224, 0.225]}
@@ -40,6 +41,12 @@ CASES = {
         {"size": {"height": 448, "width": 448}, "do_convert_rgb": True, "resample": 2, **HALF},
         {"height": 448, "width": 448, "filter": "bilinear", **HALF},
     ),
+    "gemma3n": (
+        "SiglipImageProcessor",
+        {"size": {"height": 256, "width": 256}, "do_convert_rgb": True, "resample": 2, "do_normalize": False},
+        {"height": 256, "width": 256, "filter": "bilinear", "do_normalize": False},
+    ),
+    "glm4v_9b": (hf_rules.Stretched, {"side": 280, **CLIP}, {"height": 280, "width": 280, **CLIP}),
     "janus": (
         "JanusImageProcessor",
         {"size": {"height": 384, "width": 384}, "do_convert_rgb": True, **HALF},
@@ -66,8 +73,10 @@ def spec_of(name: str, backend: str = "pil", **keys: object) -> dict:
 
 def processor(name: str):
     cls, arguments, _ = CASES[name]
+    if not isinstance(cls, str):
+        return cls(**arguments)
     if not cls.endswith("Pil"):
-        return Both.of(name, cls, **arguments)
+        return Both.of("siglip" if cls.startswith("Siglip") else name, cls, **arguments)
     return getattr(transformers, cls)(**arguments)
 
 
@@ -114,6 +123,24 @@ def test_gemma3_prompt():
         lambda inputs, i: Gemma3Processor.replace_image_token(rule, inputs, i),
         processor("gemma3"),
     )
+
+
+def test_gemma3n_prompt():
+    replace = processing("gemma3n").Gemma3nProcessor.replace_image_token
+    tokens = Tokens("\n\n", "<image_soft_token>", "<start_of_image>", "<end_of_image>")
+    breaks, token, begin, end = map(tokens.id, ("\n\n", "<image_soft_token>", "<start_of_image>", "<end_of_image>"))
+    rule = SimpleNamespace(full_image_sequence=f"\n\n<start_of_image>{'<image_soft_token>' * 256}<end_of_image>\n\n")
+    spec = spec_of("gemma3n", image_token_id=token, prefix_token_ids=[breaks, begin], suffix_token_ids=[end, breaks])
+    theirs = processor("gemma3n")
+    compare_prompt(spec, tokens, "<image_soft_token>", lambda inputs, i: replace(rule, inputs, i), theirs)
+
+
+def test_colpali_prompt():
+    replace = processing("colpali").ColPaliProcessor.replace_image_token
+    tokens = Tokens("<image>")
+    rule = SimpleNamespace(image_token="<image>", image_seq_length=256)
+    spec = spec_of("siglip", image_token_id=tokens.id("<image>"))
+    compare_prompt(spec, tokens, "<image>", lambda inputs, i: replace(rule, inputs, i), processor("siglip"))
 
 
 def test_paligemma_prompt():

@@ -12,6 +12,7 @@ from samples import CLIP
 pytestmark = pytest.mark.hf
 transformers = pytest.importorskip("transformers", minversion="5.24", reason="transformers 5.24 is the reference")
 pytest.importorskip("torch", reason="torch is the reference of the torchvision backend")
+hf_rules = pytest.importorskip("hf_rules")  # imports transformers
 
 IMAGENET = {"image_mean": [0.485, 0.456, 0.406], "image_std": [0.229, 0.224, 0.225]}
 CASES = {
@@ -20,6 +21,8 @@ CASES = {
     "aya_vision": (182, 1, 6, 169, CLIP),
     "two_at_least": (112, 2, 9, 16, CLIP),
     "got_ocr2": (512, 1, 1, 256, CLIP),
+    "internvl_chat": (196, 1, 12, 49, IMAGENET),
+    "internvl_chat_6": (112, 2, 6, 16, IMAGENET),
     "cohere2_vision": (128, 1, 12, 64, CLIP),
     "cohere2_vision_7": (96, 1, 7, 16, CLIP),
 }
@@ -49,6 +52,8 @@ def processor(name: str):
         size = {"height": side, "width": side}
         cls = "Cohere2VisionImageProcessor"
         return torchvision_only("cohere2_vision", cls, size=size, max_patches=most, **channels)
+    if name.startswith("internvl_chat"):
+        return hf_rules.InternVLChat(**channels, side=side, patches=(least, most))
     return transformers.GotOcr2ImageProcessorPil(
         size={"height": side, "width": side},
         crop_to_patches=most > 1,
@@ -125,6 +130,22 @@ def test_internvl_prompt():
         lambda inputs, i: InternVLProcessor.replace_image_token(rule, inputs, i),
         processor("internvl"),
     )
+
+
+def test_qianfan_ocr_prompt():
+    replace = processing("qianfan_ocr").QianfanOCRProcessor.replace_image_token
+    tokens = Tokens("<image>", "<IMG_CONTEXT>", "<img>", "</img>")
+    rule = SimpleNamespace(
+        image_seq_length=64, start_image_token="<img>", end_image_token="</img>", image_token="<IMG_CONTEXT>"
+    )
+    spec = spec_of(
+        "internvl",
+        image_token_id=tokens.id("<IMG_CONTEXT>"),
+        placeholder_token_id=tokens.id("<image>"),
+        prefix_token_ids=[tokens.id("<img>")],
+        suffix_token_ids=[tokens.id("</img>")],
+    )
+    compare_prompt(spec, tokens, "<image>", lambda inputs, i: replace(rule, inputs, i), processor("internvl"))
 
 
 def test_aya_vision_prompt():

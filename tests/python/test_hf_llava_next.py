@@ -1,5 +1,6 @@
 """`llava_next` against the image processors of LLaVA-NeXT and LLaVA-OneVision in transformers 5.24."""
 
+import json
 import random
 from types import SimpleNamespace
 
@@ -8,6 +9,7 @@ import pytest
 
 import mmcpp
 from hf import Tokens, compare, compare_prompt, processing
+from mmcpp.spec import load_spec
 from samples import CLIP
 
 pytestmark = pytest.mark.hf
@@ -102,6 +104,32 @@ def test_counts(name):
         if max(size) > 100 * min(size):
             continue  # they vanish in every resolution, which transformers does not foresee
         assert ours.count_tokens(*size) == rule(inputs, 0).count("<image>"), size
+
+
+def test_granite4_vision_prompt(tmp_path):
+    cls = processing("granite4_vision").Granite4VisionProcessor
+    resolutions = CASES["llava_next"][1]
+    rule = SimpleNamespace(
+        image_token="<image>",
+        image_processor=SimpleNamespace(image_grid_pinpoints=resolutions),
+        patch_size=14,
+        num_additional_image_tokens=0,
+        vision_feature_select_strategy="full",
+        downsample_rate="1/2",
+    )
+    for method in ("_get_number_of_features", "_get_unpadded_features"):
+        setattr(rule, method, getattr(cls, method).__get__(rule))
+    tokens = Tokens("<image>")
+    theirs = processor("llava_next")
+    theirs.save_pretrained(tmp_path)
+    (tmp_path / "processor_config.json").write_text(
+        json.dumps({"patch_size": 14, "vision_feature_select_strategy": "full", "downsample_rate": "1/2"})
+    )
+    model = {"model_type": "granite4_vision", "image_token_index": tokens.id("<image>")}
+    (tmp_path / "config.json").write_text(json.dumps(model))
+    spec = load_spec(tmp_path, backend="pil", for_prompts=True)
+    assert (spec["tile_tokens"], spec["base_tokens"]) == (4, 16)
+    compare_prompt(spec, tokens, "<image>", lambda inputs, i: cls.replace_image_token(rule, inputs, i), theirs)
 
 
 def test_what_vanishes_is_refused():

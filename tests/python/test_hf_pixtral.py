@@ -58,6 +58,22 @@ def test_prompt(name, merge):
     compare_prompt(spec, tokens, "[IMG]", lambda inputs, i: replace(rule, inputs, i), processor(name))
 
 
+def test_lighton_ocr_prompt():
+    replace = processing("lighton_ocr").LightOnOcrProcessor.replace_image_token
+    tokens = Tokens("<|image_pad|>")
+    rule = SimpleNamespace(effective_patch_size=28, image_token="<|image_pad|>")
+    spec = spec_of("mistral3", image_token_id=tokens.id("<|image_pad|>"))
+    theirs = processor("mistral3")
+    compare_prompt(spec, tokens, "<|image_pad|>", lambda inputs, i: replace(rule, inputs, i), theirs)
+    finer = mmcpp.ImageProcessor.from_spec({**spec, "patch_size": 14, "token_size": 28})
+    for height in range(15, 300, 17):
+        plan = finer.plan(height, 100)
+        sizes = {"image_sizes": [(plan.resized_height, plan.resized_width)]}
+        assert plan.tokens == replace(rule, sizes, 0).count("<|image_pad|>"), height
+    with pytest.raises(ValueError, match="14x100 is less than one token of 28 pixels"):
+        finer.plan(14, 100)
+
+
 def test_what_vanishes_is_refused():
     with pytest.raises(ValueError, match="degenerates to 0x256"):
         mmcpp.ImageProcessor.from_spec(spec_of("pixtral")).plan(1, 300)

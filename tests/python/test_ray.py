@@ -17,9 +17,8 @@ from samples import SPEC, encode, noise, png, smooth
 JPEG = encode(smooth(90, 120), "JPEG")
 PICTURES = [png(70, 50), JPEG, noise(56, 56)]
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "families.json").read_text(encoding="utf-8"))["cases"]
-SPECS = [
-    case["spec"] for case in {(case["spec"]["family"], case["spec"].get("size_rule")): case for case in GOLDEN}.values()
-]
+ONE = [case["spec"] for case in GOLDEN if "global_size" not in case["spec"]]  # else a picture has several features
+SPECS = list({(spec["family"], spec.get("size_rule")): spec for spec in ONE}.values())
 IDS = [spec["family"] + spec.get("size_rule", "") for spec in SPECS]
 
 
@@ -181,3 +180,9 @@ def test_a_transform_takes_a_picture_alone() -> None:
     want = mmcpp.ImageProcessor.from_spec(SPEC)(JPEG, return_tensors="pt")
     assert got.keys() == want.keys() | {"tokens"}
     assert all(torch.equal(got[name], want[name]) for name in want)
+
+
+def test_families_of_several_features_are_refused():
+    spec = next(case["spec"] for case in GOLDEN if "global_size" in case["spec"])
+    with pytest.raises(mmcpp.UnsupportedError, match="global_tiles with several features"):
+        MapBatches(spec)

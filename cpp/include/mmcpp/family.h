@@ -33,6 +33,12 @@ struct TileGrid {
 /// What positions and layout need to know of an item; the driver hands it through without a look.
 using Geometry = std::variant<GridThw, TileGrid>;
 
+/// One of the tensors that a picture becomes.
+struct FeaturePart {
+  std::string name;  ///< in the model's inputs
+  std::vector<int64_t> shape;
+};
+
 /// Everything about an item that its size decides, known without pixels.
 struct ItemPlan {
   std::vector<int64_t> feature_shape;
@@ -42,6 +48,9 @@ struct ItemPlan {
   int source_width = 0;
   int resized_height = 0;  ///< the picture the model sees, in pixels
   int resized_width = 0;
+  /// Where a picture becomes several tensors of different sides, those: the feature is flat then,
+  /// [all their elements], and holds one behind another. Else none.
+  std::vector<FeaturePart> feature_parts;
 };
 
 /// Source tokens [begin, end) copied as they are.

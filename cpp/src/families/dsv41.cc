@@ -15,6 +15,7 @@
 #include "families/canvas_patches.h"
 #include "families/item_prompt.h"
 #include "transforms/normalize.h"
+#include "transforms/padded_sizes.h"
 #include "transforms/patchify.h"
 #include "transforms/size_rules.h"
 
@@ -101,23 +102,15 @@ Sides CanvasOf(int height, int width, const Config& config) {
 
 /// ImageOps.pad of Pillow, or stretched over the canvas where the picture is too wide. Python's
 /// round() is half to even, and so is nearbyint in the default rounding mode.
-Placement PlaceOn(const Sides& canvas, int height, int width, const Config& config) {
-  Sides fitted = canvas;
-  const bool stretched = config.max_ratio && width >= *config.max_ratio * height;
-  if (!stretched) {
-    const double ratio = static_cast<double>(width) / height;
-    if (ratio > canvas.width / canvas.height) {
-      fitted.height = std::nearbyint(static_cast<double>(height) / width * canvas.width);
-    } else if (ratio < canvas.width / canvas.height) {
-      fitted.width = std::nearbyint(ratio * canvas.height);
-    }
-  }
+Result<Placement> PlaceOn(transforms::Size canvas, int height, int width, const Config& config) {
   Placement placement;
-  placement.canvas = {static_cast<int>(canvas.height), static_cast<int>(canvas.width)};
-  placement.picture = {static_cast<int>(fitted.height), static_cast<int>(fitted.width)};
-  placement.top = static_cast<int>(std::nearbyint((canvas.height - fitted.height) / 2));
-  placement.left = static_cast<int>(std::nearbyint((canvas.width - fitted.width) / 2));
+  placement.canvas = placement.picture = canvas;
   placement.color = kGray;
+  if (config.max_ratio && width >= *config.max_ratio * height) return placement;
+  MMCPP_ASSIGN(placement.picture, transforms::ContainSize(height, width, canvas));
+  const auto middle = [](int gap) { return static_cast<int>(std::nearbyint(gap * 0.5)); };
+  placement.top = middle(canvas.height - placement.picture.height);
+  placement.left = middle(canvas.width - placement.picture.width);
   return placement;
 }
 
@@ -131,13 +124,8 @@ Result<Placement> Place(int height, int width, const Config& config) {
   if (canvas.height < 1 || canvas.width < 1 || Tokens(canvas, config) > config.max_tokens) {
     return InvalidArgument("resize: " + given + " is too thin for this budget of tokens");
   }
-  Placement placement = PlaceOn(canvas, height, width, config);
-  if (placement.picture.height < 1 || placement.picture.width < 1) {
-    return InvalidArgument("resize: " + given + " vanishes on a canvas of " +
-                           std::to_string(placement.canvas.height) + "x" +
-                           std::to_string(placement.canvas.width));
-  }
-  return placement;
+  return PlaceOn({static_cast<int>(canvas.height), static_cast<int>(canvas.width)}, height, width,
+                 config);
 }
 
 class Dsv41 final : public Family {

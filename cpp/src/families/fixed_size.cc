@@ -15,6 +15,7 @@
 #include "base/ensure.h"
 #include "families/item_prompt.h"
 #include "families/resize_planes.h"
+#include "families/spec_parts.h"
 #include "transforms/longest_edge.h"
 #include "transforms/size_rules.h"
 
@@ -33,21 +34,6 @@ struct Config {
   std::array<uint8_t, 3> background = {};  ///< of padding
   PixelRules pixels;
 };
-
-// Three bytes; black when the key is absent.
-std::array<uint8_t, 3> ReadColor(SpecReader* spec, const char* key) {
-  std::array<uint8_t, 3> color = {};
-  const std::vector<int64_t> values = spec->Ints(key);
-  if (values.empty()) return color;
-  for (size_t i = 0; i < color.size(); ++i) {
-    if (values.size() != color.size() || values[i] < 0 || values[i] > 255) {
-      spec->Fail(std::string(key) + ": expected three numbers from 0 to 255");
-      break;
-    }
-    color[i] = static_cast<uint8_t>(values[i]);
-  }
-  return color;
-}
 
 Result<Config> ReadConfig(SpecReader spec) {
   Config config;

@@ -7,13 +7,13 @@
 
 #include <array>
 #include <cmath>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "base/ensure.h"
 #include "families/item_prompt.h"
 #include "families/resize_planes.h"
+#include "families/spec_parts.h"
 #include "transforms/tile_grids.h"
 
 namespace mmcpp::families {
@@ -43,17 +43,7 @@ Result<Config> ReadConfig(SpecReader spec) {
   config.base_tokens = spec.UInt("base_tokens", 1, uint64_t{1} << 20);
   config.anyres_max = static_cast<int>(spec.UIntOr("anyres_max", 1, 1024, 0));
   config.batch_num_images = spec.BoolOr("batch_num_images", false);
-  for (const auto& [height, width] : spec.Pairs("image_grid_pinpoints")) {
-    const bool fits = height > 0 && width > 0 && height <= transforms::kMaxCanvasSide &&
-                      width <= transforms::kMaxCanvasSide && height % config.tile_size == 0 &&
-                      width % config.tile_size == 0;
-    if (!fits) {
-      spec.Fail("image_grid_pinpoints: " + std::to_string(height) + "x" + std::to_string(width) +
-                " cannot be cut into tiles of " + std::to_string(config.tile_size));
-    }
-    config.resolutions.push_back({static_cast<int>(height), static_cast<int>(width)});
-  }
-  if (config.resolutions.empty()) spec.Fail("image_grid_pinpoints: expected one at least");
+  config.resolutions = ReadResolutions(&spec, "image_grid_pinpoints", config.tile_size);
   config.pixels = PixelRules::Read(&spec);
   MMCPP_TRY(spec.Finish());
   return config;

@@ -5,6 +5,7 @@
 #include "families/pixtral.h"
 
 #include <array>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -23,6 +24,7 @@ struct Config {
   std::vector<int64_t> row_end, end;
   int longest_edge = 0;
   int patch_size = 0;
+  int token_size = 0;  ///< pixels that a token stands for along a side
   PixelRules pixels;
 };
 
@@ -33,6 +35,8 @@ Result<Config> ReadConfig(SpecReader spec) {
   config.end = spec.Ints("end_token_ids");
   config.longest_edge = spec.Size("longest_edge", kMaxSide);
   config.patch_size = spec.Size("patch_size", kMaxSide);
+  config.token_size = static_cast<int>(
+      spec.UIntOr("token_size", 1, kMaxSide, static_cast<uint64_t>(config.patch_size)));
   config.pixels = PixelRules::Read(&spec);
   if (config.row_end.size() > 1) spec.Fail("row_end_token_ids: expected one token or none");
   if (config.end.size() > 1) spec.Fail("end_token_ids: expected one token or none");
@@ -52,8 +56,13 @@ class Pixtral final : public Family {
     MMCPP_ASSIGN(
         const transforms::Size size,
         transforms::FitLongestEdge(height, width, config_.longest_edge, config_.patch_size));
-    const GridThw grid = {1, static_cast<uint32_t>(size.height / config_.patch_size),
-                          static_cast<uint32_t>(size.width / config_.patch_size)};
+    const GridThw grid = {1, static_cast<uint32_t>(size.height / config_.token_size),
+                          static_cast<uint32_t>(size.width / config_.token_size)};
+    if (grid.h == 0 || grid.w == 0) {
+      return InvalidArgument("resize: " + std::to_string(height) + "x" + std::to_string(width) +
+                             " is less than one token of " + std::to_string(config_.token_size) +
+                             " pixels");
+    }
     const uint64_t breaks = (uint64_t{grid.h} - 1) * config_.row_end.size() + config_.end.size();
     ItemPlan plan;
     plan.feature_shape = {1, 3, size.height, size.width};

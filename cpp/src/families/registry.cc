@@ -7,6 +7,7 @@
 #include "base/out_of_memory.h"
 #include "families/dsv41.h"
 #include "families/fixed_size.h"
+#include "families/global_tiles.h"
 #include "families/idefics3.h"
 #include "families/inkling.h"
 #include "families/intern_vl.h"
@@ -17,6 +18,7 @@
 #include "families/mimo_v2.h"
 #include "families/mllama.h"
 #include "families/padded_patches.h"
+#include "families/perception_lm.h"
 #include "families/pixtral.h"
 #include "families/qwen_vl.h"
 #include "families/spec.h"
@@ -40,6 +42,8 @@ constexpr Entry kFamilies[] = {
     {"idefics3", families::MakeIdefics3},
     {"mllama", families::MakeMllama},
     {"llama4", families::MakeLlama4},
+    {"global_tiles", families::MakeGlobalTiles},
+    {"perception_lm", families::MakePerceptionLm},
     // Those of the reference crate alone.
     {"inkling", families::MakeInkling},
     {"dsv41", families::MakeDsv41},

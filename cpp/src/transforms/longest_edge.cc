@@ -41,14 +41,17 @@ Result<Size> CeilToTiles(Size size, int tile) {
 }
 
 Result<Size> RoundLongestEdge(int height, int width, int edge, int min_side) {
-  if (height <= 0 || width <= 0 || edge <= 0 || min_side <= 0) {
+  if (height <= 0 || width <= 0 || edge <= 0 || min_side < 0) {
     return InvalidArgument("empty image");
   }
   const double scale = static_cast<double>(edge) / std::max(height, width);
   const auto along = [&](int side) {
     return std::max(static_cast<int>(std::nearbyint(side * scale)), min_side);
   };
-  return Size{along(height), along(width)};
+  const Size size = {along(height), along(width)};
+  if (size.height >= 1 && size.width >= 1) return size;
+  return InvalidArgument("resize: " + std::to_string(height) + "x" + std::to_string(width) +
+                         " vanishes in a square of " + std::to_string(edge));
 }
 
 }  // namespace mmcpp::transforms

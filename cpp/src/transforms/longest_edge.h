@@ -22,8 +22,9 @@ Result<Size> EvenLongestEdge(int height, int width, int edge);
 Result<Size> CeilToTiles(Size size, int tile);
 
 /// The longer side becomes `edge`, both are rounded half to even and at least `min_side`. Equals
-/// JanusImageProcessor and DeepseekVLImageProcessor of transformers 5.24. kInvalidArgument for an
-/// empty picture or what is not positive.
+/// JanusImageProcessor and DeepseekVLImageProcessor of transformers 5.24 and, with 0,
+/// DeepseekOcr2ImageProcessor. kInvalidArgument for an empty picture, an `edge` that is not
+/// positive, a negative `min_side` and a side that vanishes.
 Result<Size> RoundLongestEdge(int height, int width, int edge, int min_side);
 
 }  // namespace mmcpp::transforms

@@ -65,8 +65,9 @@ Size LargestWithin(int64_t height, int64_t width, int64_t factor, uint64_t block
 Result<PaddedSize> NavitSize(int height, int width, const PatchBudget& budget) {
   MMCPP_TRY(CheckBudget(height, width, budget));
   const int patch = budget.patch_size;
-  const double patches = std::max(1.0, static_cast<double>(height / patch)) *
-                         std::max(1.0, static_cast<double>(width / patch));
+  const int rows = std::max(1, height / patch);
+  const int columns = std::max(1, width / patch);
+  const double patches = static_cast<double>(rows) * columns;
   const double longest = static_cast<double>(budget.max_side) * patch;
   const double scale = std::min({1.0, std::sqrt(static_cast<double>(budget.max_patches) / patches),
                                  longest / height, longest / width});
@@ -145,6 +146,23 @@ Result<PaddedSize> Glm5NextSize(int height, int width, int factor, int frames, u
   };
   return PaddedSize{{fit(height, target_height), fit(width, target_width)},
                     {static_cast<int>(target_height), static_cast<int>(target_width)}};
+}
+
+Result<Size> ContainSize(int height, int width, Size canvas) {
+  if (height <= 0 || width <= 0) return InvalidArgument("empty image");
+  // Python's round() is half to even, and so is nearbyint in the default rounding mode.
+  const double ratio = static_cast<double>(width) / height;
+  const double wanted = static_cast<double>(canvas.width) / canvas.height;
+  Size size = canvas;
+  if (ratio > wanted) {
+    size.height =
+        static_cast<int>(std::nearbyint(static_cast<double>(height) / width * canvas.width));
+  } else if (ratio < wanted) {
+    size.width = static_cast<int>(std::nearbyint(ratio * canvas.height));
+  }
+  if (size.height >= 1 && size.width >= 1) return size;
+  return InvalidArgument("resize: " + SizeText(height, width) + " vanishes on a canvas of " +
+                         SizeText(canvas.height, canvas.width));
 }
 
 }  // namespace mmcpp::transforms

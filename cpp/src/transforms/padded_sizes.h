@@ -1,5 +1,5 @@
-// Size rules that leave a picture's own proportions alone and pad it to whole patches, below and to
-// the right. Pure arithmetic on sizes.
+// Size rules that leave a picture's own proportions alone and pad it, to whole patches below and to
+// the right or to a given canvas. Pure arithmetic on sizes.
 #pragma once
 
 #include <cstdint>
@@ -38,5 +38,10 @@ Result<PaddedSize> KimiVlSize(int height, int width, const PatchBudget& budget);
 /// or a result of more than 2^31 - 1 along a side.
 Result<PaddedSize> Glm5NextSize(int height, int width, int factor, int frames, uint64_t min_pixels,
                                 uint64_t max_pixels);
+
+/// The picture enlarged or reduced until it touches two sides of `canvas`; the other two are
+/// rounded half to even. Equals ImageOps.contain of Pillow. kInvalidArgument for an empty picture
+/// and where a side vanishes, of which Pillow leaves nothing to be seen.
+Result<Size> ContainSize(int height, int width, Size canvas);
 
 }  // namespace mmcpp::transforms

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from mmcpp.cli import model, parts, pictures, seen, tensors
 from mmcpp.pipeline import DType, ImageProcessor, Item
+from mmcpp.results import feature_tensors
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
@@ -266,7 +267,7 @@ def _write(
         hashes=[_hash(one) for one in done],
         tokens=[one.item.plan.tokens for one in done],
         feature_name=processor.feature_name,
-        features=[one.feature for one in done],
+        features=[feature_tensors(processor.feature_name, one.item.plan, one.feature) for one in done],
         aux={name: [one.item.aux[name] for one in done] for name in names},
     )
     listed = [{"picture": str(one.path), "hash": _hash(one)} for one in done]

@@ -28,7 +28,8 @@ _TOKEN_LINE = (0.85, (255, 60, 60))
 _GAP = 6  # pixels between tiles
 _GAP_COLOUR = (255, 60, 60)
 _NOTHING = (255, 255, 255)  # where no tile stands
-_OVERVIEW_FIRST = ("llava_next",)  # the other families have the picture as a whole behind its tiles
+# The other families have the picture as a whole behind its tiles.
+_OVERVIEW_FIRST = ("llava_next", "global_tiles", "perception_lm")
 
 
 def is_drawn(processor: ImageProcessor) -> bool:

@@ -29,14 +29,23 @@ class Pictures:
     hashes: list[str]
     tokens: list[int]
     feature_name: str
-    features: list[Array]
-    """One a picture, to be put behind each other along axis 0."""
+    """Of a picture's one feature, where there are no pictures to see it from."""
+    features: list[dict[str, Array]]
+    """Those of a picture by name, of which not every picture need have each; to be put behind each other along axis
+    0."""
     aux: dict[str, list[Array]]
     """By name; stacked, with zeros where one is smaller."""
 
+    def feature_names(self) -> list[str]:
+        """Give the names of the features that any picture has."""
+        return list(dict.fromkeys(name for own in self.features for name in own)) or [self.feature_name]
+
     def tensors(self) -> dict[str, Array]:
         """Give the model's named tensors of all pictures, in C order."""
-        values = {self.feature_name: joined(self.features)} if self.features else {}
+        values: dict[str, Array] = {}
+        if self.features:
+            for name in self.feature_names():
+                values[name] = joined([own[name] for own in self.features if name in own])
         values |= {name: stacked(arrays) for name, arrays in self.aux.items() if arrays}
         return {name: np.ascontiguousarray(value) for name, value in values.items()}
 
@@ -68,18 +77,21 @@ def _write_npz(path: Path, pictures: Pictures, dtype: DType, metadata: Mapping[s
 
 
 def _table(pictures: Pictures, dtype: DType, metadata: Mapping[str, str]) -> Any:
-    """A row a picture: the feature as bytes in C order, beside its shape and dtype; small tensors as lists."""
+    """A row a picture: features as bytes in C order, beside their shape and dtype; small tensors as lists."""
     import pyarrow as pa
 
-    name = pictures.feature_name
     columns = {
         "picture": pa.array(pictures.names, pa.string()),
         "hash": pa.array(pictures.hashes, pa.string()),
         "tokens": pa.array(pictures.tokens, pa.int64()),
-        name: pa.array([np.ascontiguousarray(one).data for one in pictures.features], pa.large_binary()),
-        f"{name}_shape": pa.array([list(one.shape) for one in pictures.features], pa.list_(pa.int64())),
-        f"{name}_dtype": pa.array([dtype] * len(pictures.names), pa.string()),
     }
+    for name in pictures.feature_names():
+        own = [features.get(name) for features in pictures.features]
+        data = [None if one is None else np.ascontiguousarray(one).data for one in own]
+        columns[name] = pa.array(data, pa.large_binary())
+        shapes = [None if one is None else list(one.shape) for one in own]
+        columns[f"{name}_shape"] = pa.array(shapes, pa.list_(pa.int64()))
+        columns[f"{name}_dtype"] = pa.array([None if one is None else dtype for one in own], pa.string())
     for aux, arrays in pictures.aux.items():
         columns[aux] = pa.array([one.ravel().tolist() for one in arrays])
     return pa.table(columns, metadata=dict(metadata))

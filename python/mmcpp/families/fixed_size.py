@@ -1,11 +1,12 @@
-"""CLIP, SigLIP, DINOv2, LLaVA-1.5, Gemma 3, PaliGemma, Janus, DeepSeek-VL: every picture at one size.
+"""CLIP, SigLIP, DINOv2, LLaVA-1.5, VipLLaVA, Gemma 3 and 3n, PaliGemma, ColPali, Janus, DeepSeek-VL: every picture at
+one size.
 
 Rules: the classes in ``CLASSES``, of transformers 5.24, in both backends.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from mmcpp.families import CLIP, FILTERS, HALF, Channels
@@ -27,7 +28,13 @@ CLASSES: Mapping[str, tuple[bool, int, Channels]] = {
 """The image processor classes of transformers: whether they cut out the middle, their filter's number in Pillow, mean
 and deviation."""
 
-MODEL_TYPES: Mapping[str, int] = {"llava": 32000, "paligemma": 256000, "deepseek_vl": 100015}
+MODEL_TYPES: Mapping[str, int] = {
+    "llava": 32000,
+    "vipllava": 32000,
+    "paligemma": 256000,
+    "colpali": 256000,
+    "deepseek_vl": 100015,
+}
 """``model_type`` of the checkpoints whose prompts can be expanded from their files alone, and the image token where
 config.json names none."""
 
@@ -47,47 +54,62 @@ def read_spec(checkpoint: Checkpoint) -> dict[str, Any]:
     config = checkpoint.image
     crops, resample, (mean, std) = CLASSES[checkpoint.class_name]
     pads = checkpoint.class_name in _PADS
-    config.require_plain_pipeline(handled=("do_center_crop", "do_pad") if pads else ("do_center_crop",))
+    config.require_plain_pipeline(handled=("do_center_crop", "do_normalize", *(("do_pad",) if pads else ())))
     config.require("do_center_crop", crops, "as the class does")
     height, width = config.sides("crop_size" if crops else "size", 384 if pads else 224)
     spec: dict[str, Any] = {
         "family": "fixed_size",
-        "image_token_id": checkpoint.image_token(MODEL_TYPES),
+        "image_token_id": _image_token(checkpoint),
         "tokens_per_image": _tokens(checkpoint, height, width),
         "height": height,
         "width": width,
         "filter": config.choice("resample", resample, FILTERS),
-        "image_mean": config.channels("image_mean", mean),
-        "image_std": config.channels("image_std", std),
         **checkpoint.arithmetic,
     }
+    if config.get("do_normalize", True) is True:
+        spec["image_mean"] = config.channels("image_mean", mean)
+        spec["image_std"] = config.channels("image_std", std)
+    else:
+        spec["do_normalize"] = False
     if pads:
         config.require("do_pad", True, "as the class does")
         spec["min_padded_side"] = config.integer("min_size", 14)
-        spec["background"] = [int(channel * 255) for channel in spec["image_mean"]]
+        spec["background"] = [int(channel * 255) for channel in config.channels("image_mean", mean)]
     if crops:
         spec["shortest_edge"] = config.edge("size", "shortest_edge", 224)
     return spec
 
 
+def _image_token(checkpoint: Checkpoint) -> int:
+    token = checkpoint.image_token(MODEL_TYPES)
+    if checkpoint.model.text("model_type") == "colpali":
+        vlm = checkpoint.model.mapping("vlm_config", {})
+        return vlm.integer("image_token_id", vlm.integer("image_token_index", token))
+    return token
+
+
 def _tokens(checkpoint: Checkpoint, height: int, width: int) -> int:
     """The tokens of a picture; 1 for encoders, which have no prompt."""
+    image, model, processor = checkpoint.image, checkpoint.model, checkpoint.processor
+    vision = model.mapping("vision_config", {})
+    patch = vision.integer("patch_size", 14)
+    counts: Mapping[str, Callable[[], int]] = {
+        "llava": lambda: _llava_tokens(checkpoint, height, width, patch),
+        "vipllava": lambda: _llava_tokens(checkpoint, height, width, patch),
+        "paligemma": lambda: (height // patch) * (width // patch),
+        "colpali": lambda: image.integer("image_seq_length", (height // 14) * (width // 14)),
+        "deepseek_vl": lambda: processor.integer("num_image_tokens", 576),
+        "janus": lambda: vision.integer("num_image_tokens", 576),
+        "gemma3": lambda: model.integer("mm_tokens_per_image", 256),
+        "gemma3n": lambda: processor.integer("image_seq_length", model.integer("vision_soft_tokens_per_image", 256)),
+    }
+    count = counts.get(model.text("model_type") or "")
+    return 1 if count is None else count()
+
+
+def _llava_tokens(checkpoint: Checkpoint, height: int, width: int, patch: int) -> int:
     model, processor = checkpoint.model, checkpoint.processor
-    model_type = model.text("model_type")
-    patch = model.mapping("vision_config", {}).integer("patch_size", 14)
-    if model_type == "llava":
-        patch = processor.integer("patch_size", patch)
-        strategy = processor.get(
-            "vision_feature_select_strategy", model.get("vision_feature_select_strategy", "default")
-        )
-        extra = processor.integer("num_additional_image_tokens", 1)
-        return (height // patch) * (width // patch) + extra - (1 if strategy == "default" else 0)
-    if model_type == "paligemma":
-        return (height // patch) * (width // patch)
-    if model_type == "deepseek_vl":
-        return processor.integer("num_image_tokens", 576)
-    if model_type == "janus":
-        return model.mapping("vision_config", {}).integer("num_image_tokens", 576)
-    if model_type == "gemma3":
-        return model.integer("mm_tokens_per_image", 256)
-    return 1
+    patch = processor.integer("patch_size", patch)
+    strategy = processor.get("vision_feature_select_strategy", model.get("vision_feature_select_strategy", "default"))
+    extra = processor.integer("num_additional_image_tokens", 1)
+    return (height // patch) * (width // patch) + extra - (1 if strategy == "default" else 0)

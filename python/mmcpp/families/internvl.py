@@ -1,7 +1,9 @@
-"""InternVL 2 to 3.5, Aya Vision, GOT-OCR2, Command A Vision: tiles of one size, and the picture as a whole.
+"""InternVL 1.5 to 3.5, Aya Vision, GOT-OCR2, Qianfan-OCR, Command A Vision: tiles of one size, and the picture as a
+whole.
 
 Rules: ``GotOcr2ImageProcessor`` and ``GotOcr2ImageProcessorPil`` of transformers 5.24, and the processors of those
-models, which ask it for tiles whatever the file says; ``Cohere2VisionImageProcessor``.
+models, which ask it for tiles whatever the file says; ``Cohere2VisionImageProcessor``. Checkpoints in InternVL's own
+format name an image processor of CLIP that nobody uses: their rule is their own code, and stands in config.json.
 """
 
 from __future__ import annotations
@@ -9,17 +11,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from mmcpp.families import CLIP
+from mmcpp.families import CLIP, IMAGENET
 
 if TYPE_CHECKING:
     from mmcpp.spec import Backend, Checkpoint
 
 __all__ = ["BACKENDS", "CLASSES", "MODEL_TYPES", "read_spec"]
 
-CLASSES = ("GotOcr2ImageProcessor", "Cohere2VisionImageProcessor")
-"""The image processor classes of transformers, without the suffix of their backend."""
+CLASSES = ("GotOcr2ImageProcessor", "Cohere2VisionImageProcessor", "InternVLChatImageProcessor")
+"""The image processor classes of transformers, without the suffix of their backend, and a name for InternVL's own
+code."""
 
-BACKENDS: Mapping[str, tuple[Backend, ...]] = {"Cohere2VisionImageProcessor": ("torchvision",)}
+BACKENDS: Mapping[str, tuple[Backend, ...]] = {
+    "Cohere2VisionImageProcessor": ("torchvision",),
+    "InternVLChatImageProcessor": ("pil",),
+}
 """The backends of the classes that do not have both."""
 
 MODEL_TYPES: Mapping[str, int] = {"got_ocr2": 151859}
@@ -34,13 +40,15 @@ def read_spec(checkpoint: Checkpoint) -> dict[str, Any]:
         UnsupportedError: a flag asks for something that this family does not do.
         ValueError: a value of the wrong type or out of range.
     """
+    if checkpoint.class_name == "InternVLChatImageProcessor":
+        return _chat(checkpoint)
     config = checkpoint.image
     config.require_plain_pipeline()
     config.require("resample", 3, "bicubic")
     cohere2 = checkpoint.class_name == "Cohere2VisionImageProcessor"
     height, width = config.sides("size", 512 if cohere2 else 384)
     crops = config.get("crop_to_patches", cohere2) is True
-    if checkpoint.model.text("model_type") in ("internvl", "aya_vision"):
+    if checkpoint.model.text("model_type") in ("internvl", "aya_vision", "qianfan_ocr"):
         crops = True
     spec = {
         "family": "internvl",
@@ -57,6 +65,31 @@ def read_spec(checkpoint: Checkpoint) -> dict[str, Any]:
     if cohere2:  # min_patches is not looked at there
         spec |= {"grid_rule": "least_enlargement", "min_tiles": 1}
     return spec
+
+
+def _chat(checkpoint: Checkpoint) -> dict[str, Any]:
+    """What InternVL's own code reads: nothing of the image processor."""
+    model = checkpoint.model
+    vision = model.mapping("vision_config", {})
+    side = model.integer("force_image_size", vision.integer("image_size", 448))
+    ratio = model.get("downsample_ratio", 0.5)
+    if not isinstance(ratio, (int, float)) or not 0 < ratio <= 1:
+        raise model.unsupported("downsample_ratio", "a number above 0, 1 at most")
+    model.require("use_msac", False, "one pass of tiles")
+    dynamic = model.get("dynamic_image_size", True) is True
+    return {
+        "family": "internvl",
+        "image_token_id": checkpoint.image_token(MODEL_TYPES),
+        "tokens_per_tile": int((side // vision.integer("patch_size", 14)) ** 2 * ratio**2),
+        "tile_height": side,
+        "tile_width": side,
+        "min_tiles": model.integer("min_dynamic_patch", 1) if dynamic else 1,
+        "max_tiles": model.integer("max_dynamic_patch", 12) if dynamic else 1,
+        "use_thumbnail": model.get("use_thumbnail", True) is True,
+        "image_mean": IMAGENET[0],
+        "image_std": IMAGENET[1],
+        **checkpoint.arithmetic,
+    }
 
 
 def _tokens(checkpoint: Checkpoint, side: int) -> int:

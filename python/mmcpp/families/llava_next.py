@@ -1,4 +1,5 @@
-"""LLaVA-NeXT (1.6), Granite Vision, LLaVA-OneVision: the best of a list of resolutions, cut into tiles.
+"""LLaVA-NeXT (1.6), pictures of LLaVA-NeXT-Video, Granite Vision, LLaVA-OneVision: the best of a list of resolutions,
+cut into tiles.
 
 Rules: ``LlavaNextImageProcessor`` and ``LlavaOnevisionImageProcessor`` of transformers 5.24, in both backends, for one
 picture a sample.
@@ -8,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from mmcpp.families import CLIP
@@ -20,7 +22,12 @@ __all__ = ["CLASSES", "MODEL_TYPES", "read_spec"]
 CLASSES = ("LlavaNextImageProcessor", "LlavaOnevisionImageProcessor")
 """The image processor classes of transformers, without the suffix of their backend."""
 
-MODEL_TYPES: Mapping[str, int] = {"llava_next": 32000, "llava_onevision": 151646}
+MODEL_TYPES: Mapping[str, int] = {
+    "llava_next": 32000,
+    "llava_next_video": 32001,
+    "granite4_vision": 32000,
+    "llava_onevision": 151646,
+}
 """``model_type`` of the checkpoints whose prompts can be expanded from their files alone, and the image token where
 config.json names none."""
 
@@ -68,7 +75,14 @@ def _class_token(checkpoint: Checkpoint, default: str) -> int:
 def _next_tokens(checkpoint: Checkpoint, tile: int) -> dict[str, Any]:
     vision = checkpoint.model.mapping("vision_config", {})
     along = tile // checkpoint.processor.integer("patch_size", vision.integer("patch_size", 14))
-    extra = checkpoint.processor.integer("num_additional_image_tokens", 1)
+    granite4 = checkpoint.model.text("model_type") == "granite4_vision"
+    extra = checkpoint.processor.integer("num_additional_image_tokens", 0 if granite4 else 1)
+    rate = checkpoint.processor.text("downsample_rate") if granite4 else None
+    if rate is not None:
+        try:
+            along = int(along * Fraction(rate))
+        except (ValueError, ZeroDivisionError):
+            raise checkpoint.processor.unsupported("downsample_rate", 'a fraction such as "1/4"') from None
     return {"tile_tokens": along, "base_tokens": along * along + extra - _class_token(checkpoint, "default")}
 
 

@@ -1,4 +1,4 @@
-"""Pixtral, Mistral Small 3.1 and later: every picture at its own size, in whole patches.
+"""Pixtral, Mistral Small 3.1 and later, LightOnOCR: every picture at its own size, in whole patches.
 
 Rules: ``PixtralImageProcessor`` and ``PixtralImageProcessorPil`` of transformers 5.24, and the processor, whose patch
 and merge sizes win over the image processor's.
@@ -19,8 +19,9 @@ __all__ = ["CLASSES", "MODEL_TYPES", "read_spec"]
 CLASSES = ("PixtralImageProcessor",)
 """The image processor class of transformers, without the suffix of its backend."""
 
-MODEL_TYPES: Mapping[str, int] = {}
-"""None: the tokens at the ends of rows stand in no file but the tokenizer's."""
+MODEL_TYPES: Mapping[str, int] = {"lighton_ocr": 151655}
+"""``model_type`` of the checkpoints whose prompts can be expanded from their files alone, and the image token where
+config.json names none. Of the others the tokens at the ends of rows stand in no file but the tokenizer's."""
 
 
 def read_spec(checkpoint: Checkpoint) -> dict[str, Any]:
@@ -37,13 +38,16 @@ def read_spec(checkpoint: Checkpoint) -> dict[str, Any]:
     height, width = config.sides("patch_size", 16)
     if height != width:
         raise config.unsupported("patch_size", "squares")
-    merge = checkpoint.model.integer("spatial_merge_size", 1)
-    patch = checkpoint.processor.integer("patch_size", height)
+    lighton = checkpoint.model.text("model_type") == "lighton_ocr"
+    merge = checkpoint.model.integer("spatial_merge_size", 2 if lighton else 1)
+    patch = checkpoint.processor.integer("patch_size", 14 if lighton else height)
+    cell = patch * checkpoint.processor.integer("spatial_merge_size", merge)
     return {
         "family": "pixtral",
         "image_token_id": checkpoint.image_token(MODEL_TYPES),
         "longest_edge": config.edge("size", "longest_edge", 1024),
-        "patch_size": patch * checkpoint.processor.integer("spatial_merge_size", merge),
+        # LightOnOCR's processor counts in its own patches, but leaves the image processor its one.
+        **({"patch_size": height, "token_size": cell} if lighton else {"patch_size": cell}),
         "image_mean": config.channels("image_mean", CLIP[0]),
         "image_std": config.channels("image_std", CLIP[1]),
         **checkpoint.arithmetic,

@@ -249,4 +249,7 @@ def _batch(tensors: dict[str, Any], forms: dict[str, Form], return_tensors: Any)
         return BatchFeature({name: torch.from_numpy(array) for name, array in tensors.items()})
     if kind == "np":
         return BatchFeature(tensors)
+    unseen = [name for name in tensors if name not in forms]
+    if unseen:  # of small pictures there was none
+        raise UnsupportedError(f"{unseen[0]} without return_tensors is not supported")
     return BatchFeature({name: in_form(forms[name], array) for name, array in tensors.items()})

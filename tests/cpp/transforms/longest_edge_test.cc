@@ -27,6 +27,13 @@ TEST(LongestEdge, EvenThenTilesEqualIdefics3) {
   }
 }
 
+TEST(LongestEdge, RoundedMayVanish) {
+  EXPECT_EQ(RoundLongestEdge(1, 3000, 384, 0).error().message,
+            "resize: 1x3000 vanishes in a square of 384");
+  EXPECT_EQ(RoundLongestEdge(1, 500, 384, 0)->height, 1);
+  EXPECT_FALSE(RoundLongestEdge(1, 500, 384, -1).ok());
+}
+
 TEST(LongestEdge, RoundedEqualsJanus) {
   const Case cases[] = {
       {1, 1, 384, 14, 384, 384},       {480, 640, 384, 14, 288, 384}, {640, 481, 384, 14, 384, 289},

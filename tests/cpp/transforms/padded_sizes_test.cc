@@ -51,5 +51,26 @@ TEST(Glm5NextSize, StaysWithinItsBudget) {
   EXPECT_FALSE(Glm5NextSize(1, kIntMax, 28, 2, uint64_t{1} << 40, uint64_t{1} << 41).ok());
 }
 
+TEST(ContainSize, EqualsPillow) {
+  struct Case {
+    int height, width, canvas_height, canvas_width, fitted_height, fitted_width;
+  };
+  const Case cases[] = {
+      {384, 384, 384, 384, 384, 384},  {100, 37, 384, 384, 384, 142},
+      {37, 100, 384, 384, 142, 384},   {1, 768, 384, 384, 0, 384},
+      {3, 1024, 384, 384, 1, 384},     {480, 640, 384, 1152, 384, 512},
+      {480, 640, 1152, 384, 288, 384}, {5, 2000, 200, 1000, 2, 1000},
+      {7, 2000, 200, 1000, 4, 1000},
+  };
+  for (const Case& c : cases) {
+    const auto size = ContainSize(c.height, c.width, {c.canvas_height, c.canvas_width});
+    ASSERT_EQ(size.ok(), c.fitted_height > 0) << c.height << "x" << c.width;
+    if (!size.ok()) continue;
+    EXPECT_EQ(size->height, c.fitted_height) << c.height << "x" << c.width;
+    EXPECT_EQ(size->width, c.fitted_width) << c.height << "x" << c.width;
+  }
+  EXPECT_FALSE(ContainSize(0, 5, {384, 384}).ok());
+}
+
 }  // namespace
 }  // namespace mmcpp::transforms

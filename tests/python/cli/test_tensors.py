@@ -12,11 +12,17 @@ TWO = Pictures(
     hashes=["00ff", "ff00"],
     tokens=[2, 1],
     feature_name="pixel_values",
-    features=[np.arange(8, dtype=np.uint16).reshape(2, 4), np.arange(4, dtype=np.uint16).reshape(1, 4)],
+    features=[
+        {"pixel_values": np.arange(8, dtype=np.uint16).reshape(2, 4)},
+        {"pixel_values": np.arange(4, dtype=np.uint16).reshape(1, 4)},
+    ],
     aux={"image_grid_thw": [np.array([1, 2, 1]), np.array([1, 1, 1])]},
 )
 NONE = Pictures([], [], [], "pixel_values", [], {})
-JOINED = {"pixel_values": np.concatenate(TWO.features), "image_grid_thw": np.array([[1, 2, 1], [1, 1, 1]])}
+JOINED = {
+    "pixel_values": np.concatenate([features["pixel_values"] for features in TWO.features]),
+    "image_grid_thw": np.array([[1, 2, 1], [1, 1, 1]]),
+}
 
 
 def test_safetensors_has_bfloat16(tmp_path):
@@ -34,7 +40,7 @@ def test_safetensors_has_bfloat16(tmp_path):
 
 def test_features_that_are_not_contiguous_are_written_in_order(tmp_path):
     features = [noise(4, 6)[:, ::2], noise(2, 3, seed=1)]
-    odd = dataclasses.replace(TWO, features=features)
+    odd = dataclasses.replace(TWO, features=[{"pixel_values": feature} for feature in features])
     write(tmp_path / "a.safetensors", odd, "uint8", {})
     with safe_open(tmp_path / "a.safetensors", "numpy") as file:
         np.testing.assert_array_equal(file.get_tensor("pixel_values"), np.concatenate(features))
@@ -42,11 +48,19 @@ def test_features_that_are_not_contiguous_are_written_in_order(tmp_path):
 
 def test_features_of_other_sides_are_filled_with_zeros():
     features = [np.ones((1, 3, 2, 5), np.uint8), np.ones((2, 3, 4, 1), np.uint8)]
-    joined = dataclasses.replace(TWO, features=features).tensors()["pixel_values"]
+    given = dataclasses.replace(TWO, features=[{"pixel_values": feature} for feature in features])
+    joined = given.tensors()["pixel_values"]
     assert joined.shape == (3, 3, 4, 5)
     assert joined.sum() == 3 * 2 * 5 + 2 * 3 * 4
     np.testing.assert_array_equal(joined[:1, :, :2], features[0])
     np.testing.assert_array_equal(joined[1:, :, :, :1], features[1])
+
+
+def test_pictures_of_several_features():
+    tiles = np.ones((2, 3, 4, 4), np.uint8)
+    given = [{"pixel_values": tiles[:1]}, {"pixel_values": tiles[1:], "images_crop": tiles}]
+    tensors = dataclasses.replace(TWO, features=given, aux={}).tensors()
+    assert {name: len(value) for name, value in tensors.items()} == {"pixel_values": 2, "images_crop": 2}
 
 
 def test_npz_has_the_bits(tmp_path):
@@ -71,7 +85,8 @@ def test_a_row_a_picture(tmp_path, suffix):
         ("a.png", "00ff", 2),
         ("b.png", "ff00", 1),
     ]
-    for row, feature, grid in zip(rows, TWO.features, TWO.aux["image_grid_thw"], strict=True):
+    for row, features, grid in zip(rows, TWO.features, TWO.aux["image_grid_thw"], strict=True):
+        feature = features["pixel_values"]
         assert row["pixel_values"] == feature.tobytes()
         assert row["pixel_values_shape"] == list(feature.shape)
         assert row["pixel_values_dtype"] == "bfloat16"

@@ -41,8 +41,32 @@ def test_gemma3(tmp_path):
     spec = load_spec(path)
     assert (spec["height"], spec["filter"], spec["tokens_per_image"]) == (896, "bilinear", 256)
     assert "shortest_edge" not in spec
-    with pytest.raises(mmcpp.UnsupportedError, match='model_type "gemma3".*llava, paligemma'):
+    with pytest.raises(mmcpp.UnsupportedError, match='model_type "gemma3".*llava, vipllava'):
         load_spec(path, for_prompts=True)
+
+
+def test_vipllava(tmp_path):
+    spec = load_spec(write(tmp_path, LLAVA, {"model_type": "vipllava"}, PROCESSOR), for_prompts=True)
+    assert (spec["tokens_per_image"], spec["image_token_id"]) == (576, 32000)
+
+
+def test_colpali(tmp_path):
+    image = {"image_processor_type": "SiglipImageProcessor", "size": {"height": 448, "width": 448}}
+    model = {"model_type": "colpali", "vlm_config": {"image_token_index": 257152}}
+    spec = load_spec(write(tmp_path, {**image, "image_seq_length": 1024}, model), for_prompts=True)
+    assert (spec["tokens_per_image"], spec["image_token_id"]) == (1024, 257152)
+
+
+def test_gemma3n(tmp_path):
+    image = {
+        "image_processor_type": "SiglipImageProcessorFast",
+        "size": {"height": 768, "width": 768},
+        "resample": 2,
+        "do_normalize": False,
+    }
+    spec = load_spec(write(tmp_path, image, {"model_type": "gemma3n", "vision_soft_tokens_per_image": 256}))
+    assert (spec["tokens_per_image"], spec["do_normalize"], spec["filter"]) == (256, False, "bilinear")
+    assert "image_mean" not in spec
 
 
 def test_paligemma_and_old_sizes(tmp_path):

@@ -38,6 +38,37 @@ def test_aya_vision(tmp_path):
     assert (spec["tokens_per_tile"], spec["max_tiles"]) == (169, 12)
 
 
+def test_qianfan_ocr(tmp_path):
+    spec = load_spec(write(tmp_path, IMAGE, {"model_type": "qianfan_ocr"}, {"image_seq_length": 256}))
+    assert (spec["tokens_per_tile"], spec["max_tiles"]) == (256, 12)
+
+
+CHAT = {
+    "downsample_ratio": 0.5,
+    "dynamic_image_size": True,
+    "force_image_size": 448,
+    "max_dynamic_patch": 6,
+    "model_type": "internvl_chat",
+    "use_thumbnail": True,
+    "vision_config": {"image_size": 448, "patch_size": 14},
+}
+UNUSED = {"crop_size": 448, "do_center_crop": True, "feature_extractor_type": "CLIPFeatureExtractor", "size": 448}
+
+
+def test_its_own_format(tmp_path):
+    spec = load_spec(write(tmp_path, UNUSED, CHAT))
+    assert (spec["tile_height"], spec["max_tiles"], spec["tokens_per_tile"]) == (448, 6, 256)
+    assert (spec["resample"], spec["image_mean"]) == ("pil", (0.485, 0.456, 0.406))
+    assert mmcpp.ImageProcessor.from_pretrained(tmp_path).count_tokens(480, 640) == 7 * 256
+    assert load_spec(write(tmp_path, UNUSED, {**CHAT, "dynamic_image_size": False}))["max_tiles"] == 1
+
+
+@pytest.mark.parametrize(("change", "match"), [({"use_msac": True}, "use_msac"), ({"downsample_ratio": 2}, "ratio 2")])
+def test_what_its_own_format_asks_for_beyond_that_is_refused(tmp_path, change, match):
+    with pytest.raises(mmcpp.UnsupportedError, match=match):
+        load_spec(write(tmp_path, UNUSED, {**CHAT, **change}))
+
+
 def test_what_is_not_supported_is_refused(tmp_path):
     with pytest.raises(mmcpp.UnsupportedError, match="resample 2"):
         load_spec(write(tmp_path, {**IMAGE, "resample": 2}))

@@ -22,6 +22,20 @@ def test_llava_next(tmp_path):
     assert mmcpp.Pipeline.from_pretrained(path).count_tokens(480, 640) == 576 + 36 * 48 + 36
 
 
+def test_llava_next_video(tmp_path):
+    path = write(tmp_path, NEXT, {"model_type": "llava_next_video"}, PROCESSOR)
+    assert load_spec(path, for_prompts=True)["image_token_id"] == 32001
+
+
+def test_granite4_vision(tmp_path):
+    processor = {"patch_size": 14, "vision_feature_select_strategy": "full", "downsample_rate": "1/4"}
+    spec = load_spec(write(tmp_path, NEXT, {"model_type": "granite4_vision"}, processor), for_prompts=True)
+    assert (spec["tile_tokens"], spec["base_tokens"]) == (6, 36)
+    write(tmp_path, NEXT, {"model_type": "granite4_vision"}, {**processor, "downsample_rate": "a quarter"})
+    with pytest.raises(mmcpp.UnsupportedError, match="downsample_rate"):
+        load_spec(tmp_path)
+
+
 def test_llava_onevision(tmp_path):
     processor = {
         "num_image_tokens": 729,
