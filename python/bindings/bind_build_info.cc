@@ -1,4 +1,4 @@
-// build_info.
+// build_info and free_waiting_buffers.
 #include "bindings.h"
 
 namespace mmcpp::bindings {
@@ -21,6 +21,8 @@ void BindBuildInfo(py::module_& m) {
         return result;
       },
       "What this build is made of.");
+  m.def("free_waiting_buffers", &FreeWaitingBuffers,
+        "Frees the memory that waits for its next use; how many bytes it was.");
 }
 
 }  // namespace mmcpp::bindings

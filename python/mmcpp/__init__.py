@@ -29,6 +29,7 @@ from mmcpp.hashing import content_digest, content_hash
 from mmcpp.image import ImageInfo, decode_image, image_info, resize
 from mmcpp.info import BuildInfo, build_info
 from mmcpp.limits import DecodeLimits, RequestLimits
+from mmcpp.memory import free_waiting_buffers
 from mmcpp.pipeline import (
     ImageProcessor,
     Item,
@@ -74,6 +75,7 @@ __all__ = [
     "decode_image",
     "fetch",
     "fetch_all",
+    "free_waiting_buffers",
     "image_info",
     "resize",
 ]

@@ -4,10 +4,16 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include <chrono>
 #include <utility>
+
+#include "mmcpp/tensor.h"
 
 namespace mmcpp::server {
 namespace {
+
+/// Without work for so long, what waits for the next picture is given back.
+constexpr std::chrono::seconds kIdle{5};
 
 /// The index-th core that this process may use, counted round.
 void PinTo(size_t index) {
@@ -57,8 +63,14 @@ size_t Workers::depth() const {
 void Workers::Run(size_t index, bool pin) {
   if (pin) PinTo(index);
   std::unique_lock<std::mutex> lock(mutex_);
+  const auto has_work = [this] { return stopping_ || !jobs_.empty(); };
   for (;;) {
-    ready_.wait(lock, [this] { return stopping_ || !jobs_.empty(); });
+    if (!ready_.wait_for(lock, kIdle, has_work)) {
+      lock.unlock();
+      FreeWaitingBuffers();
+      lock.lock();
+      ready_.wait(lock, has_work);
+    }
     if (jobs_.empty()) return;
     std::function<void()> job = std::move(jobs_.front());
     jobs_.pop_front();

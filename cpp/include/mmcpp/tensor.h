@@ -43,7 +43,8 @@ struct DTypeOf<float> {
 
 /// Owned bytes: aligned to kAlignment, uninitialised, move-only. Freed buffers of 4 MiB and more
 /// wait for the next of their size: the latest of them, 128 MiB in all, and on Linux as pages that
-/// the system takes back when it runs short.
+/// the system takes back when it runs short. One that has waited for 10 seconds is freed when
+/// another is allocated or freed; FreeWaitingBuffers frees all.
 class MMCPP_EXPORT Buffer {
  public:
   static constexpr size_t kAlignment = 64;
@@ -72,6 +73,10 @@ class MMCPP_EXPORT Buffer {
   size_t size_ = 0;
   size_t capacity_ = 0;
 };
+
+/// Frees the memory that waits for its next use, as a server may when it has nothing to do; how
+/// many bytes it was. Thread-safe.
+MMCPP_EXPORT size_t FreeWaitingBuffers() noexcept;
 
 /// A borrowed, writable, dense tensor: where a caller wants a result written.
 struct TensorView {

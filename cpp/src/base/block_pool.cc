@@ -49,7 +49,7 @@ BlockPool::BlockPool(size_t max_bytes) : max_bytes_(max_bytes) {
 }
 
 BlockPool::~BlockPool() {
-  for (const Block& block : waiting_) FreeBlock(block);
+  for (const Waiting& waiting : waiting_) FreeBlock(waiting.block);
 }
 
 BlockPool& BlockPool::Global() {
@@ -58,37 +58,56 @@ BlockPool& BlockPool::Global() {
   return *pool;
 }
 
-Block BlockPool::Take(size_t size) noexcept {
+void BlockPool::FreeOldest() noexcept {
+  const Block block = waiting_.front().block;
+  waiting_.erase(waiting_.begin());
+  bytes_ -= block.capacity;
+  FreeBlock(block);
+}
+
+void BlockPool::FreeWhatWaitedLong(Clock::time_point now) noexcept {
+  while (!waiting_.empty() && now - waiting_.front().since >= kLongestWait) FreeOldest();
+}
+
+Block BlockPool::Take(size_t size, Clock::time_point now) noexcept {
   if (size < kSmallest) return {};
   const std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
   if (!lock) return {};
   size_t best = waiting_.size();
   for (size_t i = 0; i < waiting_.size(); ++i) {
-    const size_t capacity = waiting_[i].capacity;
+    const size_t capacity = waiting_[i].block.capacity;
     if (capacity < size || capacity - size > size / 8) continue;
-    if (best == waiting_.size() || capacity < waiting_[best].capacity) best = i;
+    if (best == waiting_.size() || capacity <= waiting_[best].block.capacity) best = i;
   }
-  if (best == waiting_.size()) return {};
-  const Block block = waiting_[best];
-  waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(best));
-  bytes_ -= block.capacity;
+  Block block;
+  if (best != waiting_.size()) {
+    block = waiting_[best].block;
+    waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(best));
+    bytes_ -= block.capacity;
+  }
+  FreeWhatWaitedLong(now);
   return block;
 }
 
-void BlockPool::Put(Block block) noexcept {
+void BlockPool::Put(Block block, Clock::time_point now) noexcept {
   if (block.capacity < kSmallest || block.capacity > max_bytes_) return FreeBlock(block);
   std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
   if (!lock) return FreeBlock(block);
-  while (bytes_ + block.capacity > max_bytes_) {
-    bytes_ -= waiting_.front().capacity;
-    FreeBlock(waiting_.front());
-    waiting_.erase(waiting_.begin());
-  }
+  FreeWhatWaitedLong(now);
+  while (bytes_ + block.capacity > max_bytes_) FreeOldest();
 #if defined(__linux__) && defined(MADV_FREE)
   Advise(block, MADV_FREE);
 #endif
-  waiting_.push_back(block);
+  waiting_.push_back({block, now});
   bytes_ += block.capacity;
+}
+
+size_t BlockPool::Clear() noexcept {
+  const std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
+  if (!lock) return 0;
+  const size_t bytes = bytes_;
+  while (!waiting_.empty()) FreeOldest();
+  return bytes;
 }
 
 }  // namespace mmcpp

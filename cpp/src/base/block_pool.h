@@ -2,6 +2,7 @@
 // picture of 12 megapixels takes a fifth of its decode in page faults.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <mutex>
 #include <vector>
@@ -19,10 +20,15 @@ Block AllocateBlock(size_t size);
 void FreeBlock(Block block);
 
 /// The rule: of freed blocks of 4 MiB and more, the latest stay, up to a fixed sum. Their contents
-/// are given up, so that the system takes their pages back, without asking, when it runs short.
+/// are given up, so that the system takes their pages back, without asking, when it runs short. The
+/// latest that fits is the next to be used, so that what a peak left over stays unused; it is freed
+/// by the first call that finds it to have waited for kLongestWait. A process under a steady load
+/// so holds what that load uses, not what its highest peak did.
 class BlockPool {
  public:
+  using Clock = std::chrono::steady_clock;
   static constexpr size_t kSmallest = size_t{4} << 20;
+  static constexpr std::chrono::seconds kLongestWait{10};
 
   explicit BlockPool(size_t max_bytes);
   ~BlockPool();
@@ -32,18 +38,28 @@ class BlockPool {
   /// The process's pool, of at most 128 MiB.
   static BlockPool& Global();
 
-  /// The smallest waiting block that holds `size` bytes and is at most an eighth too large; none if
-  /// there is no such block.
-  Block Take(size_t size) noexcept;
+  /// The smallest waiting block that holds `size` bytes and is at most an eighth too large; of
+  /// equals the latest; none if there is no such block.
+  Block Take(size_t size, Clock::time_point now = Clock::now()) noexcept;
   /// Takes in a block that is no longer used, or frees it.
-  void Put(Block block) noexcept;
+  void Put(Block block, Clock::time_point now = Clock::now()) noexcept;
+  /// Frees all blocks that wait; how many bytes they were.
+  size_t Clear() noexcept;
 
  private:
+  struct Waiting {
+    Block block;
+    Clock::time_point since;
+  };
+
+  void FreeOldest() noexcept;
+  void FreeWhatWaitedLong(Clock::time_point now) noexcept;
+
   // Only tried, never waited for: a process may fork while another of its threads holds it.
   std::mutex mutex_;
   size_t max_bytes_;
   size_t bytes_ = 0;
-  std::vector<Block> waiting_;  // oldest first
+  std::vector<Waiting> waiting_;  // oldest first
 };
 
 }  // namespace mmcpp

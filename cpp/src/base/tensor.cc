@@ -61,6 +61,8 @@ Buffer& Buffer::operator=(Buffer&& other) noexcept {
   return *this;
 }
 
+size_t FreeWaitingBuffers() noexcept { return BlockPool::Global().Clear(); }
+
 Result<Buffer> Buffer::Allocate(size_t size) {
   Buffer buffer;
   if (size == 0) return buffer;

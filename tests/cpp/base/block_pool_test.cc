@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <thread>
@@ -61,6 +62,49 @@ TEST(BlockPool, KeepsTheLatestUpToItsSum) {
   EXPECT_EQ(pool.Take(12 * kMiB).data, c.data);
   FreeBlock(b);
   FreeBlock(c);
+}
+
+TEST(BlockPool, OfEqualBlocksTheLatestIsUsed) {
+  BlockPool pool(64 * kMiB);
+  const Block first = AllocateBlock(8 * kMiB), second = AllocateBlock(8 * kMiB);
+  pool.Put(first);
+  pool.Put(second);
+  EXPECT_EQ(pool.Take(8 * kMiB).data, second.data);
+  EXPECT_EQ(pool.Take(8 * kMiB).data, first.data);
+  FreeBlock(first);
+  FreeBlock(second);
+}
+
+// What a peak left over goes, and what is in use stays.
+TEST(BlockPool, FreesWhatWaitedLong) {
+  BlockPool pool(64 * kMiB);
+  const BlockPool::Clock::time_point start;
+  const auto after = [&start](int seconds) { return start + std::chrono::seconds(seconds); };
+  const Block used = AllocateBlock(8 * kMiB);
+  pool.Put(AllocateBlock(8 * kMiB), start);
+  pool.Put(AllocateBlock(6 * kMiB), after(1));
+  pool.Put(used, after(2));
+  for (int second = 2; second < 10; ++second) {
+    ASSERT_EQ(pool.Take(8 * kMiB, after(second)).data, used.data);
+    pool.Put(used, after(second));
+  }
+  ASSERT_EQ(pool.Take(8 * kMiB, after(10)).data, used.data);  // frees the first
+  EXPECT_EQ(pool.Take(8 * kMiB, after(10)).data, nullptr);
+  pool.Put(used, after(11));  // frees the second
+  EXPECT_EQ(pool.Take(6 * kMiB, after(11)).data, nullptr);
+  EXPECT_EQ(pool.Clear(), 8 * kMiB);
+}
+
+TEST(BlockPool, ClearsOnRequest) {
+  BlockPool pool(64 * kMiB);
+  pool.Put(AllocateBlock(8 * kMiB));
+  pool.Put(AllocateBlock(5 * kMiB));
+  EXPECT_EQ(pool.Clear(), 13 * kMiB);
+  EXPECT_EQ(pool.Clear(), 0u);
+  EXPECT_EQ(pool.Take(8 * kMiB).data, nullptr);
+  { const auto buffer = Buffer::Allocate(7 * kMiB); }
+  EXPECT_GE(FreeWaitingBuffers(), 7 * kMiB);
+  EXPECT_EQ(FreeWaitingBuffers(), 0u);
 }
 
 TEST(BlockPool, ServesBuffersFromAnyThread) {
