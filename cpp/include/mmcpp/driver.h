@@ -37,8 +37,10 @@ struct ProcessOptions {
   RequestLimits limits;
 
   /// When to give up, with kDeadlineExceeded, and a flag that another thread may set to end the
-  /// request with kCancelled; borrowed. Both are looked at between stages and between bands of rows
-  /// that are decoded; such an error names no item.
+  /// request with kCancelled; borrowed. Both are looked at between stages, between bands of rows
+  /// that are decoded, and within the decode of a picture that has no row before its end
+  /// (progressive JPEG, PNG, GIF); only a WebP is one call of libwebp, some seconds at the largest
+  /// size. Such an error names no item.
   std::optional<std::chrono::steady_clock::time_point> deadline;
   const std::atomic<bool>* cancelled = nullptr;
 };

@@ -32,16 +32,17 @@ Result<ImageInfo> ReadInfo(ImageFormat format, Bytes encoded) {
   return Error{ErrorCode::kInternal, "decode: no such format"};
 }
 
-Result<Image> DecodePixels(ImageFormat format, Bytes encoded, const DecodeOptions& options) {
+Result<Image> DecodePixels(ImageFormat format, Bytes encoded, const DecodeOptions& options,
+                           const Stop& stop) {
   switch (format) {
     case ImageFormat::kJpeg:
-      return codec::DecodeJpeg(encoded);
+      return codec::DecodeJpeg(encoded, stop);
     case ImageFormat::kWebp:
       return codec::DecodeWebp(encoded, options);
     case ImageFormat::kPng:
-      return codec::DecodePng(encoded, options);
+      return codec::DecodePng(encoded, options, stop);
     case ImageFormat::kGif:
-      return codec::DecodeGif(encoded, options);
+      return codec::DecodeGif(encoded, options, stop);
     case ImageFormat::kBmp:
       return codec::DecodeBmp(encoded, options);
   }
@@ -83,8 +84,9 @@ Status CheckSize(const Pixels& pixels, const ImageInfo& info) {
                                          ": decoded to another size than its header gave"};
 }
 
-Result<Image> DecodeChecked(Bytes encoded, const DecodeOptions& options, const ImageInfo& info) {
-  MMCPP_ASSIGN(Image image, DecodePixels(info.format, encoded, options));
+Result<Image> DecodeChecked(Bytes encoded, const DecodeOptions& options, const Stop& stop,
+                            const ImageInfo& info) {
+  MMCPP_ASSIGN(Image image, DecodePixels(info.format, encoded, options, stop));
   MMCPP_TRY(CheckSize(image, info));
   if (!options.apply_orientation) return image;
   return codec::ApplyOrientation(std::move(image), info.orientation);
@@ -92,13 +94,13 @@ Result<Image> DecodeChecked(Bytes encoded, const DecodeOptions& options, const I
 
 /// Null where the format or the orientation needs the picture as a whole.
 Result<std::unique_ptr<RowSource>> OpenInOrder(Bytes encoded, const DecodeOptions& options,
-                                               const ImageInfo& info) {
+                                               const Stop& stop, const ImageInfo& info) {
   if (options.apply_orientation && info.orientation != 1) return std::unique_ptr<RowSource>();
   switch (info.format) {
     case ImageFormat::kJpeg:
-      return codec::OpenJpeg(encoded);
+      return codec::OpenJpeg(encoded, stop);
     case ImageFormat::kPng:
-      return codec::OpenPng(encoded, options);
+      return codec::OpenPng(encoded, options, stop);
     case ImageFormat::kBmp:
       return codec::OpenBmp(encoded, options);
     case ImageFormat::kWebp:
@@ -109,13 +111,13 @@ Result<std::unique_ptr<RowSource>> OpenInOrder(Bytes encoded, const DecodeOption
 }
 
 Result<std::unique_ptr<RowSource>> OpenChecked(Bytes encoded, const DecodeOptions& options,
-                                               const ImageInfo& info) {
-  MMCPP_ASSIGN(std::unique_ptr<RowSource> rows, OpenInOrder(encoded, options, info));
+                                               const Stop& stop, const ImageInfo& info) {
+  MMCPP_ASSIGN(std::unique_ptr<RowSource> rows, OpenInOrder(encoded, options, stop, info));
   if (rows != nullptr) {
     MMCPP_TRY(CheckSize(*rows, info));
     return rows;
   }
-  MMCPP_ASSIGN(Image image, DecodeChecked(encoded, options, info));
+  MMCPP_ASSIGN(Image image, DecodeChecked(encoded, options, stop, info));
   rows = std::make_unique<WholeRows>(std::move(image));
   return rows;
 }
@@ -185,7 +187,7 @@ Result<ImageInfo> ReadImageInfo(Bytes encoded) {
 Result<Image> DecodeImage(Bytes encoded, const DecodeOptions& options) {
   return CatchOutOfMemory([&]() -> Result<Image> {
     MMCPP_ASSIGN(const ImageInfo info, ReadCheckedInfo(encoded, options.limits));
-    return DecodeChecked(encoded, options, info);
+    return DecodeChecked(encoded, options, {}, info);
   });
 }
 
@@ -193,16 +195,17 @@ Status DecodeImageInto(Bytes encoded, const DecodeOptions& options, const ImageS
   return CatchOutOfMemory([&]() -> Status {
     MMCPP_ASSIGN(const ImageInfo info, ReadCheckedInfo(encoded, options.limits));
     MMCPP_TRY(CheckOutput(out, info, options));
-    MMCPP_ASSIGN(const auto rows, OpenChecked(encoded, options, info));
+    MMCPP_ASSIGN(const auto rows, OpenChecked(encoded, options, {}, info));
     return rows->Read(out.height, out.data, out.row_bytes);
   });
 }
 
-Result<codec::OpenedImage> codec::OpenImage(Bytes encoded, const DecodeOptions& options) {
+Result<codec::OpenedImage> codec::OpenImage(Bytes encoded, const DecodeOptions& options,
+                                            const Stop& stop) {
   return CatchOutOfMemory([&]() -> Result<OpenedImage> {
     OpenedImage opened;
     MMCPP_ASSIGN(opened.info, ReadCheckedInfo(encoded, options.limits));
-    MMCPP_ASSIGN(opened.rows, OpenChecked(encoded, options, opened.info));
+    MMCPP_ASSIGN(opened.rows, OpenChecked(encoded, options, stop, opened.info));
     return opened;
   });
 }

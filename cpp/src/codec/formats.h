@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "base/stop.h"
 #include "mmcpp/image.h"
 
 namespace mmcpp::codec {
@@ -17,19 +18,21 @@ Result<ImageInfo> ReadBmpInfo(Bytes encoded);
 
 // Pixels as RGB8, transparency and depth by `options`. The caller has checked the limits against
 // Read*Info and turns the picture afterwards. A decoder that meets a size other than its header
-// said fails.
-Result<Image> DecodeJpeg(Bytes encoded);
-Result<Image> DecodePng(Bytes encoded, const DecodeOptions& options);
+// said fails. What may take long looks at `stop` many times a second; a WebP is one call of
+// libwebp, which has no such place, and a BMP takes no time.
+Result<Image> DecodeJpeg(Bytes encoded, const Stop& stop = {});
+Result<Image> DecodePng(Bytes encoded, const DecodeOptions& options, const Stop& stop = {});
 Result<Image> DecodeWebp(Bytes encoded, const DecodeOptions& options);
-Result<Image> DecodeGif(Bytes encoded, const DecodeOptions& options);
+Result<Image> DecodeGif(Bytes encoded, const DecodeOptions& options, const Stop& stop = {});
 Result<Image> DecodeBmp(Bytes encoded, const DecodeOptions& options);
 
 // The same pixels row by row, with the same errors, now or while rows are read. `encoded` must
 // outlive the rows. Pictures whose rows do not come in order (interlaced PNG, RLE BMP) are decoded
 // as a whole here; so they are by the other formats, which libwebp and GIF's frames leave no
 // choice.
-Result<std::unique_ptr<RowSource>> OpenJpeg(Bytes encoded);
-Result<std::unique_ptr<RowSource>> OpenPng(Bytes encoded, const DecodeOptions& options);
+Result<std::unique_ptr<RowSource>> OpenJpeg(Bytes encoded, const Stop& stop = {});
+Result<std::unique_ptr<RowSource>> OpenPng(Bytes encoded, const DecodeOptions& options,
+                                           const Stop& stop = {});
 Result<std::unique_ptr<RowSource>> OpenBmp(Bytes encoded, const DecodeOptions& options);
 
 }  // namespace mmcpp::codec

@@ -220,7 +220,7 @@ Result<ImageInfo> ReadGifInfo(Bytes encoded) {
   }
 }
 
-Result<Image> DecodeGif(Bytes encoded, const DecodeOptions& options) {
+Result<Image> DecodeGif(Bytes encoded, const DecodeOptions& options, const Stop& stop) {
   Reader reader{encoded};
   MMCPP_ASSIGN(const Header header, ReadHeader(&reader));
   const Frame& frame = header.frame;
@@ -234,7 +234,7 @@ Result<Image> DecodeGif(Bytes encoded, const DecodeOptions& options) {
   uint8_t* indices = image.data() + 2 * (size_t{header.height} * width);
   const GifTarget target = {indices + frame.y * width + frame.x, width, frame.height, frame.width,
                             frame.interlaced};
-  MMCPP_TRY(DecodeGifData(encoded, frame.data, frame.code_bits, target));
+  MMCPP_TRY(DecodeGifData(encoded, frame.data, frame.code_bits, target, stop));
   FillAround(header, static_cast<uint8_t>(std::max(frame.transparent, 0)), indices);
   for (int y = 0; y < image.height(); ++y) {
     palette.ToRgb(indices + static_cast<size_t>(y) * width, width, image.row(y));

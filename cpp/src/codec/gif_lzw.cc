@@ -65,8 +65,13 @@ class FrameWriter {
 
 class Decoder {
  public:
-  Decoder(Bytes file, size_t offset, int code_bits, const GifTarget& target)
-      : file_(file), at_(offset), read_end_(offset), first_bits_(code_bits), frame_(target) {
+  Decoder(Bytes file, size_t offset, int code_bits, const GifTarget& target, const Stop& stop)
+      : file_(file),
+        at_(offset),
+        read_end_(offset),
+        first_bits_(code_bits),
+        frame_(target),
+        stop_(stop) {
     clear_ = 1u << code_bits;
     Clear();
   }
@@ -93,6 +98,7 @@ class Decoder {
   }
 
   Status ReadOn() {
+    MMCPP_TRY(stop_.Check("decode"));
     if (read_end_ >= file_.size()) return Damaged("pixel data ends");
     read_end_ += std::min(kReadBytes, file_.size() - read_end_);
     return Ok{};
@@ -173,15 +179,17 @@ class Decoder {
   std::array<uint8_t, kTableSize> pixel_;
   std::array<uint8_t, kTableSize + 1> string_;
   FrameWriter frame_;
+  const Stop& stop_;
 };
 
 }  // namespace
 
-Status DecodeGifData(Bytes file, size_t offset, int code_bits, const GifTarget& target) {
+Status DecodeGifData(Bytes file, size_t offset, int code_bits, const GifTarget& target,
+                     const Stop& stop) {
   if (code_bits > kMaxBits) {
     return CorruptInput("gif: codes that start with " + std::to_string(code_bits + 1) + " bits");
   }
-  return Decoder(file, offset, code_bits, target).Decode();
+  return Decoder(file, offset, code_bits, target, stop).Decode();
 }
 
 }  // namespace mmcpp::codec

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/stop.h"
 #include "mmcpp/span.h"
 #include "mmcpp/status.h"
 
@@ -19,7 +20,9 @@ struct GifTarget {
 };
 
 /// Decodes the data sub-blocks that start at `offset`, with `code_bits` as the initial code size
-/// minus one. kCorruptInput for damaged data and for data that end before the frame is full.
-Status DecodeGifData(Bytes file, size_t offset, int code_bits, const GifTarget& target);
+/// minus one. kCorruptInput for damaged data and for data that end before the frame is full. `stop`
+/// is looked at with every 64 KiB of the file.
+Status DecodeGifData(Bytes file, size_t offset, int code_bits, const GifTarget& target,
+                     const Stop& stop = {});
 
 }  // namespace mmcpp::codec

@@ -21,10 +21,12 @@ namespace {
 /// too: it decodes the same blocks from the same bytes before it comes to those.
 class JpegRows final : public RowSource {
  public:
-  JpegRows(Bytes encoded, const JpegHeader& header, std::unique_ptr<BaselineJpeg> baseline)
+  JpegRows(Bytes encoded, const JpegHeader& header, const Stop& stop,
+           std::unique_ptr<BaselineJpeg> baseline)
       : RowSource(header.height, header.width),
         encoded_(encoded),
         header_(header),
+        stop_(stop),
         baseline_(std::move(baseline)) {}
 
   Status Read(int rows, uint8_t* dst, size_t row_bytes) override {
@@ -45,7 +47,7 @@ class JpegRows final : public RowSource {
 
  private:
   Status StartAgain() {
-    MMCPP_ASSIGN(turbo_, OpenTurboJpeg(encoded_, header_));
+    MMCPP_ASSIGN(turbo_, OpenTurboJpeg(encoded_, header_, stop_));
     std::vector<uint8_t> row(static_cast<size_t>(width()) * 3);
     for (int y = 0; y < y_; ++y) MMCPP_TRY(turbo_->Read(1, row.data(), row.size()));
     return Ok{};
@@ -53,6 +55,7 @@ class JpegRows final : public RowSource {
 
   const Bytes encoded_;
   const JpegHeader header_;
+  const Stop stop_;
   std::unique_ptr<BaselineJpeg> baseline_;
   std::unique_ptr<RowSource> turbo_;
   int y_ = 0;
@@ -72,17 +75,17 @@ Result<ImageInfo> ReadJpegInfo(Bytes encoded) {
   return info;
 }
 
-Result<std::unique_ptr<RowSource>> OpenJpeg(Bytes encoded) {
+Result<std::unique_ptr<RowSource>> OpenJpeg(Bytes encoded, const Stop& stop) {
   MMCPP_ASSIGN(JpegHeader header, ReadJpegHeader(encoded, true));
   header.exif = {};  // read by ReadJpegInfo
   MMCPP_ASSIGN(auto baseline, BaselineJpeg::Open(encoded, header));
-  if (baseline == nullptr) return OpenTurboJpeg(encoded, header);
+  if (baseline == nullptr) return OpenTurboJpeg(encoded, header, stop);
   return std::unique_ptr<RowSource>(
-      std::make_unique<JpegRows>(encoded, header, std::move(baseline)));
+      std::make_unique<JpegRows>(encoded, header, stop, std::move(baseline)));
 }
 
-Result<Image> DecodeJpeg(Bytes encoded) {
-  MMCPP_ASSIGN(const auto rows, OpenJpeg(encoded));
+Result<Image> DecodeJpeg(Bytes encoded, const Stop& stop) {
+  MMCPP_ASSIGN(const auto rows, OpenJpeg(encoded, stop));
   return ReadAll(rows.get());
 }
 

@@ -52,6 +52,8 @@ struct Reader {
   size_t skip;  // bytes that libjpeg wants skipped beyond those
   int max_scans;
   bool too_many_scans;
+  Stop stop;
+  bool stopped;
   char message[JMSG_LENGTH_MAX];
 };
 
@@ -84,9 +86,9 @@ static void OnSkip(j_decompress_ptr cinfo, long count) {
 
 static void OnProgress(j_common_ptr cinfo) {
   Reader* reader = ReaderOf(cinfo);
-  if (reader->cinfo.input_scan_number <= reader->max_scans) return;
-  reader->too_many_scans = true;
-  std::longjmp(reader->on_error, 1);
+  reader->too_many_scans = reader->cinfo.input_scan_number > reader->max_scans;
+  reader->stopped = reader->stop.IsDue();
+  if (reader->too_many_scans || reader->stopped) std::longjmp(reader->on_error, 1);
 }
 
 }  // extern "C"
@@ -161,10 +163,11 @@ Outcome Finish(Reader* reader) {
 /// Owns a Reader on behalf of the steps above.
 class JpegRows final : public RowSource {
  public:
-  JpegRows(Bytes encoded, const JpegHeader& header)
+  JpegRows(Bytes encoded, const JpegHeader& header, const Stop& stop)
       : RowSource(header.height, header.width), components_(header.components) {
     reader_.data = encoded.data();
     reader_.size = encoded.size();
+    reader_.stop = stop;
     reader_.max_scans =
         MaxScans(static_cast<uint64_t>(header.height) * static_cast<uint64_t>(header.width));
   }
@@ -227,6 +230,10 @@ class JpegRows final : public RowSource {
     if (outcome == Outcome::kEnded) {
       return CorruptInput("jpeg: ends at byte " + size + ", " + row);
     }
+    if (reader_.stopped) {
+      MMCPP_TRY(reader_.stop.Check("decode"));
+      return Error{ErrorCode::kCancelled, "decode: the request was cancelled"};
+    }
     if (reader_.too_many_scans) {
       return LimitExceeded("jpeg: more than " + std::to_string(reader_.max_scans) +
                            " scans over a picture of " + std::to_string(height()) + "x" +
@@ -268,8 +275,9 @@ class JpegRows final : public RowSource {
 
 }  // namespace
 
-Result<std::unique_ptr<RowSource>> OpenTurboJpeg(Bytes encoded, const JpegHeader& header) {
-  auto rows = std::make_unique<JpegRows>(encoded, header);
+Result<std::unique_ptr<RowSource>> OpenTurboJpeg(Bytes encoded, const JpegHeader& header,
+                                                 const Stop& stop) {
+  auto rows = std::make_unique<JpegRows>(encoded, header, stop);
   MMCPP_TRY(rows->Begin());
   return std::unique_ptr<RowSource>(std::move(rows));
 }

@@ -93,7 +93,8 @@ bool CanBeTransparent(const PngHeader& header) {
 /// Inflates as Pillow does, row by row from pieces of at most 64 KiB: what it makes of a stream
 /// that is damaged, short or too long depends on that. Gives the size of the rows that there are; a
 /// stream may end early after a whole row.
-Result<size_t> InflateByRow(PngChunks* chunks, const std::vector<PngPass>& passes, uint8_t* out) {
+Result<size_t> InflateByRow(PngChunks* chunks, const std::vector<PngPass>& passes, const Stop& stop,
+                            uint8_t* out) {
   MMCPP_ASSIGN(StreamInflater inflater, StreamInflater::Create());
   Bytes input;
   size_t done = 0;
@@ -103,6 +104,7 @@ Result<size_t> InflateByRow(PngChunks* chunks, const std::vector<PngPass>& passe
       bool ended = false;
       for (size_t filled = 0; filled < row_size;) {
         if (input.empty()) {
+          MMCPP_TRY(stop.Check("decode"));
           MMCPP_ASSIGN(input, chunks->ReadData(kReadBytes));
           if (input.empty()) {
             return CorruptInput("png: pixel data ends in row " + std::to_string(y) + " of " +
@@ -181,23 +183,25 @@ struct Inflated {
   Conversion conversion;
 };
 
-/// Inflates piece by piece, and `write`s after each. False unless all of the file is sound.
+/// Inflates piece by piece, and `write`s after each. False unless all of the file is sound, or when
+/// it is to stop.
 template <class Write>
-bool InflateSound(const std::vector<Bytes>& data, const PngMemory& memory, const Write& write) {
+bool InflateSound(const std::vector<Bytes>& data, const PngMemory& memory, const Stop& stop,
+                  const Write& write) {
   Inflater inflater(data, memory.stream, memory.stream_size);
   for (bool whole = false; !whole;) {
     const size_t target = inflater.produced() + kInflateBytes;
-    if (!inflater.InflateTo(target)) return false;
+    if (stop.IsDue() || !inflater.InflateTo(target)) return false;
     whole = target >= memory.stream_size;
     if (!write(memory.stream + inflater.produced(), whole)) return false;
   }
   return true;
 }
 
-/// The picture, if nothing of the file is odd in any way. `pixels` may lie in the memory of the
-/// stream.
-bool DecodeSound(OpenFile* file, const DecodeOptions& options, const PngMemory& memory,
-                 uint8_t* pixels) {
+/// The picture, if nothing of the file is odd in any way and it is not to stop. `pixels` may lie in
+/// the memory of the stream.
+bool DecodeSound(OpenFile* file, const DecodeOptions& options, const Stop& stop,
+                 const PngMemory& memory, uint8_t* pixels) {
   const std::optional<std::vector<Bytes>> data = file->chunks.AllData();
   if (!data) return false;
   file->chunks.SkipData();
@@ -205,7 +209,7 @@ bool DecodeSound(OpenFile* file, const DecodeOptions& options, const PngMemory& 
   if (!conversion.ok()) return false;
   PngPixelWriter writer(file->header, file->passes, memory.stream, conversion->kernels,
                         &conversion->rows, pixels);
-  return InflateSound(*data, memory, [&](const uint8_t* end, bool whole) {
+  return InflateSound(*data, memory, stop, [&](const uint8_t* end, bool whole) {
     if (whole) return writer.WriteRest(end).ok();
     if (!memory.shared) return writer.WriteUpTo(end, SIZE_MAX).ok();
     // What the next pieces may refer to must stay.
@@ -215,9 +219,10 @@ bool DecodeSound(OpenFile* file, const DecodeOptions& options, const PngMemory& 
 }
 
 /// Any file's stream, from the start. `file` is only just open.
-Result<Inflated> InflateAny(OpenFile* file, const DecodeOptions& options, PngMemory memory) {
+Result<Inflated> InflateAny(OpenFile* file, const DecodeOptions& options, const Stop& stop,
+                            PngMemory memory) {
   Inflated inflated;
-  MMCPP_ASSIGN(const size_t size, InflateByRow(&file->chunks, file->passes, memory.stream));
+  MMCPP_ASSIGN(const size_t size, InflateByRow(&file->chunks, file->passes, stop, memory.stream));
   inflated.end = memory.stream + size;
   inflated.memory = std::move(memory);
   MMCPP_ASSIGN(inflated.conversion, ReadConversion(file, options));
@@ -271,7 +276,7 @@ Result<ImageInfo> ReadPngInfo(Bytes encoded) {
   return info;
 }
 
-Result<Image> DecodePng(Bytes encoded, const DecodeOptions& options) {
+Result<Image> DecodePng(Bytes encoded, const DecodeOptions& options, const Stop& stop) {
   MMCPP_ASSIGN(OpenFile file, Open(encoded, options));
   MMCPP_ASSIGN(PngMemory memory, PngMemory::Allocate(file.header, file.passes, true));
   const int height = static_cast<int>(file.header.height);
@@ -282,9 +287,9 @@ Result<Image> DecodePng(Bytes encoded, const DecodeOptions& options) {
     MMCPP_ASSIGN(image, Image::Allocate(height, width));
     pixels = image.data();
   }
-  if (!DecodeSound(&file, options, memory, pixels)) {
+  if (!DecodeSound(&file, options, stop, memory, pixels)) {
     MMCPP_ASSIGN(file, Open(encoded, options));
-    MMCPP_ASSIGN(Inflated png, InflateAny(&file, options, std::move(memory)));
+    MMCPP_ASSIGN(Inflated png, InflateAny(&file, options, stop, std::move(memory)));
     PngPixelWriter writer(file.header, file.passes, png.memory.stream, png.conversion.kernels,
                           &png.conversion.rows, pixels);
     MMCPP_TRY(writer.WriteRest(png.end));
@@ -294,22 +299,23 @@ Result<Image> DecodePng(Bytes encoded, const DecodeOptions& options) {
   return Image::Adopt(std::move(memory.buffer), height, width);
 }
 
-Result<std::unique_ptr<RowSource>> OpenPng(Bytes encoded, const DecodeOptions& options) {
+Result<std::unique_ptr<RowSource>> OpenPng(Bytes encoded, const DecodeOptions& options,
+                                           const Stop& stop) {
   MMCPP_ASSIGN(OpenFile file, Open(encoded, options));
   if (!file.IsInOrder()) {
-    MMCPP_ASSIGN(Image image, DecodePng(encoded, options));
+    MMCPP_ASSIGN(Image image, DecodePng(encoded, options, stop));
     return std::unique_ptr<RowSource>(std::make_unique<WholeRows>(std::move(image)));
   }
   MMCPP_ASSIGN(PngMemory memory, PngMemory::Allocate(file.header, file.passes, false));
   const std::optional<std::vector<Bytes>> data = file.chunks.AllData();
   Inflated png;
-  if (data && InflateSound(*data, memory, [](const uint8_t*, bool) { return true; })) {
+  if (data && InflateSound(*data, memory, stop, [](const uint8_t*, bool) { return true; })) {
     file.chunks.SkipData();
     png.end = memory.stream + memory.stream_size;
     png.memory = std::move(memory);
     MMCPP_ASSIGN(png.conversion, ReadConversion(&file, options));
   } else {
-    MMCPP_ASSIGN(png, InflateAny(&file, options, std::move(memory)));
+    MMCPP_ASSIGN(png, InflateAny(&file, options, stop, std::move(memory)));
   }
   return std::unique_ptr<RowSource>(std::make_unique<InOrderRows>(file, std::move(png)));
 }

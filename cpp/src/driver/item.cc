@@ -172,7 +172,7 @@ Result<LoadedItem> LoadItem(const MediaSource& source, const SourceHash& hash,
   MMCPP_TRY(CheckStop(options, "decode"));
   Stopwatch stopwatch;
   MMCPP_ASSIGN(codec::OpenedImage opened,
-               codec::OpenImage(*std::get_if<Bytes>(&source), options.decode));
+               codec::OpenImage(*std::get_if<Bytes>(&source), options.decode, StopOf(options)));
   item.info = std::move(opened.info);
   loaded.rows = std::move(opened.rows);
   item.times.decode_ms = stopwatch.Lap();

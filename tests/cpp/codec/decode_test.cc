@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -129,6 +131,30 @@ TEST(OpenImage, StreamsWhatNeedsNoWholePicture) {
   EXPECT_FALSE(whole("decode_jpeg_fuzz/orientation6.jpg", "hf"));
   EXPECT_TRUE(whole("decode_jpeg_fuzz/orientation6.jpg", "vllm"));
   EXPECT_FALSE(whole("decode_bmp_fuzz/bits24_dib.bmp", "pillow"));
+}
+
+// What is decoded before the first row is there is ended from within.
+TEST(OpenImage, EndsWhenItIsTo) {
+  const auto opened = [](const std::string& file, const Stop& stop) -> std::string {
+    const std::vector<uint8_t> bytes = test::FuzzFile("corpus/" + file);
+    const auto image = codec::OpenImage(bytes, {}, stop);
+    return image.ok() ? "ok" : ErrorCodeName(image.error().code) + (": " + image.error().message);
+  };
+  std::atomic<bool> flag{true};
+  Stop late, cancelled;
+  late.deadline = std::chrono::steady_clock::now();
+  cancelled.cancelled = &flag;
+  for (const char* file : {"decode_jpeg_fuzz/progressive.jpg", "decode_png_fuzz/color2_depth8.png",
+                           "decode_png_fuzz/color2_depth8_interlaced.png",
+                           "decode_png_fuzz/stream_long.png", "decode_gif_fuzz/bits8.gif"}) {
+    EXPECT_EQ(opened(file, late), "deadline_exceeded: decode: the deadline has passed") << file;
+    EXPECT_EQ(opened(file, cancelled), "cancelled: decode: the request was cancelled") << file;
+    EXPECT_EQ(opened(file, {}), "ok") << file;
+  }
+  flag = false;
+  late.deadline = std::chrono::steady_clock::now() + std::chrono::hours(1);
+  EXPECT_EQ(opened("decode_jpeg_fuzz/progressive.jpg", cancelled), "ok");
+  EXPECT_EQ(opened("decode_jpeg_fuzz/progressive.jpg", late), "ok");
 }
 
 }  // namespace

@@ -140,6 +140,39 @@ TEST(Stop, BandsOfALargePictureAreItsRows) {
   EXPECT_EQ(std::vector<uint8_t>(feature.begin(), feature.end()), picture.pixels);
 }
 
+/// A progressive JPEG whose every bit is zero: some kilobytes for much work. Its one Huffman code,
+/// of one bit, is the difference 0; after the first scan each gives one more bit of every block.
+std::vector<uint8_t> LongProgressiveJpeg(int side) {
+  const auto high = static_cast<uint8_t>(side >> 8), low = static_cast<uint8_t>(side);
+  std::vector<uint8_t> file = {0xff, 0xd8, 0xff, 0xdb, 0, 67, 0};
+  file.insert(file.end(), 64, 1);  // quantisers
+  file.insert(file.end(), {0xff, 0xc2, 0, 11, 8, high, low, high, low, 1, 1, 0x11, 0});
+  file.insert(file.end(), {0xff, 0xc4, 0, 20, 0, 1});
+  file.insert(file.end(), 16, 0);  // no longer codes, and the symbol
+  const size_t blocks = static_cast<size_t>(side / 8) * static_cast<size_t>(side / 8);
+  for (uint8_t bit = 13; bit > 0; --bit) {
+    const auto precision = static_cast<uint8_t>((bit == 13 ? 0 : bit + 1) << 4 | bit);
+    file.insert(file.end(), {0xff, 0xda, 0, 8, 1, 1, 0, 0, 0, precision});
+    file.insert(file.end(), blocks / 8, 0);
+  }
+  file.insert(file.end(), {0xff, 0xd9});
+  return file;
+}
+
+/// Its scans are read before there is a row to watch.
+TEST(Stop, InTheMiddleOfScansOfAProgressiveJpeg) {
+  Fixture fixture;
+  const std::vector<uint8_t> small = LongProgressiveJpeg(64);
+  fixture.media = {Bytes(small)};
+  ASSERT_TRUE(Process(FakeFamily(), {fixture.ids, fixture.media, fixture.options}).ok());
+  const std::vector<uint8_t> large = LongProgressiveJpeg(8192);
+  fixture.media = {Bytes(large)};
+  fixture.options.deadline = Clock::now() + std::chrono::milliseconds(30);
+  const Error error = fixture.ErrorOf(FakeFamily());
+  EXPECT_EQ(error.code, ErrorCode::kDeadlineExceeded);
+  EXPECT_NE(error.message, "process: the deadline has passed");
+}
+
 TEST(Stop, BeforeThePositions) {
   class CancellingFamily : public FakeFamily {
    public:
