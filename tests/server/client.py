@@ -79,6 +79,12 @@ def flat_png(height, width):
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
 
 
+def bomb_png(height, width):
+    """A header, and no pixels that would keep its promise."""
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", b"x")
+
+
 def data_url(data, kind="image/png"):
     return f"data:{kind};base64,{base64.b64encode(data).decode()}"
 
