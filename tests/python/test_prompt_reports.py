@@ -1,9 +1,7 @@
-"""Faults that users of multimodal servers have met in prompts, positions and caches, each kind as a whole."""
+"""Faults that users of multimodal servers have met in prompts, positions and caches, each kind as a whole;
+tests/arch/test_reports.py says which is held by which."""
 
-import json
-import os
 import random
-import re
 import threading
 from pathlib import Path
 from typing import Any
@@ -15,79 +13,6 @@ from mmcpp import _mmcpp
 from mmcpp.cache import CacheMissError, ItemCache
 from mmcpp.hashing import ItemScope, hash_value
 from mmcpp.prompt import PromptUpdate, bind_updates, expand_prompt
-
-ROOT = Path(__file__).resolve().parents[2]
-FILE = Path(os.environ.get("MMCPP_SHARED", ROOT.parent / "shared")) / "cases" / "field_reports.json"
-
-# report -> the tests that hold it, by file and name
-REPORTS: dict[str, list[str]] = {
-    "P01": [
-        "test_processing::test_text_of_users_does_not_become_an_image",
-        "test_prompt::test_a_placeholder_that_a_user_typed_is_refused_or_left_as_it_is",
-    ],
-    "P02": [
-        "test_processing::test_text_of_users_does_not_become_an_image",
-        "test_processing::test_items_and_placeholders_must_match",
-    ],
-    "P04": [
-        "test_prompt_reports::test_any_number_of_items_for_any_number_of_placeholders",
-        "test_prompt::test_counts_that_differ_are_refused_by_name",
-        "test_processing::test_items_and_placeholders_must_match",
-    ],
-    "P05": [
-        "test_processing::test_a_tokenizer_that_cuts_prompts_off_never_cuts_an_item",
-        "test_placeholder::test_truncation_equals_the_reference",
-    ],
-    "P07": [
-        "test_processing::test_a_text_equals_the_processor_called_directly",
-        "test_processing::test_placeholders_are_where_the_items_stand",
-    ],
-    "P08": ["test_processing::test_the_token_that_receives_embeddings_is_the_processor_s"],
-    "R01": [
-        "test_prompt_reports::test_a_still_picture_stands_at_one_time_and_the_delta_is_the_whole_prompt_s",
-        "test_prompt_reports::test_two_pictures_follow_each_other",
-        "test_mrope_hf::test_positions_equal_those_of_transformers",
-    ],
-    "R05": ["test_prompt_reports::test_a_still_picture_stands_at_one_time_and_the_delta_is_the_whole_prompt_s"],
-    "C01": [
-        "test_prompt_reports::test_identities_are_wide_and_see_the_form_of_the_content",
-        "test_identity::test_pictures_are_all_that_is_seen",
-        "test_identity::test_arrays_are_their_content",
-    ],
-    "C02": [
-        "test_prompt_reports::test_identities_are_wide_and_see_the_form_of_the_content",
-        "test_identity::test_many_pictures_have_as_many_keys",
-    ],
-    "C04": [
-        "test_prompt_reports::test_a_client_s_name_is_bound_to_what_it_named_first",
-        "test_processing::test_a_name_of_other_content_is_refused",
-        "test_processing::test_items_by_uuid",
-    ],
-    "C05": [
-        "test_prompt_reports::test_a_request_of_twenty_pictures_in_a_cache_of_three",
-        "test_prompt_reports::test_handles_are_let_go_of_in_any_order",
-        "test_cache_mirror::test_the_receiver_never_holds_more_whatever_is_lost_or_restarted",
-    ],
-    "C07": ["test_prompt_reports::test_what_stands_behind_an_address_is_known_by_its_bytes"],
-}
-FILMS = {"R02", "R04"}
-"""About positions of films, which are not computed here."""
-
-
-@pytest.mark.skipif(not FILE.exists(), reason=f"no {FILE}")
-def test_every_report_is_accounted_for() -> None:
-    found = {report["id"] for report in json.loads(FILE.read_text())}
-    assert REPORTS.keys() | FILMS == {name for name in found if name[0] in "PRC"}
-
-
-def test_the_tests_named_exist() -> None:
-    for name, tests in REPORTS.items():
-        assert tests, name
-        for test in tests:
-            file, function = test.split("::")
-            source = (ROOT / "tests/python" / f"{file}.py").read_text(encoding="utf-8")
-            assert re.search(rf"^def {function}\(", source, re.MULTILINE), test
-
 
 IMAGE = 7
 

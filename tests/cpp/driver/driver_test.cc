@@ -5,10 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <new>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -323,6 +325,38 @@ TEST(Process, OneOutcomeUnderEveryExecutor) {
       EXPECT_EQ(test::Hex(DigestOf(*response)), expected.digest) << DTypeName(expected.dtype);
     });
   }
+}
+
+// A family is shared and immutable; ThreadSanitizer looks on while chaos splits each request's
+// work.
+TEST(Process, OneFamilyServesManyThreads) {
+  const auto family = FamilyFromSpec(test::QwenVlSpec().dump());
+  ASSERT_TRUE(family.ok());
+  const Ids ids = {5, 9, 6, 9};
+  std::vector<Picture> pictures;
+  for (int i = 0; i < 4; ++i) pictures.emplace_back(60 + 20 * i, 90, i);
+  const auto digest = [&](int i) -> std::string {
+    const Media media = {pictures[static_cast<size_t>(i % 4)].view(),
+                         pictures[static_cast<size_t>((i + 1) % 4)].view()};
+    // Each third request is refused: two pictures for one placeholder.
+    const auto response = Process(**family, MakeRequest(i % 3 == 0 ? Ids{5, 9} : ids, media));
+    return response.ok() ? test::Hex(DigestOf(*response)) : response.error().message;
+  };
+  std::vector<std::string> expected;
+  for (int i = 0; i < 12; ++i) expected.push_back(digest(i));
+  EXPECT_NE(expected[1], expected[2]);
+  std::atomic<int> different{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 8; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 12; ++i) {
+        const int request = (i + t) % 12;
+        if (digest(request) != expected[static_cast<size_t>(request)]) ++different;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(different, 0);
 }
 
 }  // namespace
