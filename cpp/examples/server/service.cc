@@ -362,7 +362,7 @@ void Service::Impl::Route() {
   http.new_task_queue = [this] { return new ConnectionThreads(options.connections); };
   // One request a connection: a body that was given up on is never taken for the next request.
   http.set_keep_alive_max_count(1);
-  http.set_read_timeout(std::chrono::seconds(5));
+  http.set_read_timeout(options.body_timeout);
   http.set_write_timeout(std::chrono::seconds(10));
   http.set_tcp_nodelay(true);
   http.Get("/healthz", [this](const httplib::Request&, httplib::Response& out) {
