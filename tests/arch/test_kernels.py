@@ -21,15 +21,19 @@ VECTOR_MNEMONIC = re.compile(r"\tv[a-z]")  # VEX and EVEX forms of the SSE instr
 MAY_HOLD = {
     "kernels_avx2.cc.o": "avx2",
     "kernels_alpha_avx2.cc.o": "avx2",
+    "kernels_horizontal_avx2.cc.o": "avx2",
     "kernels_jpeg_avx2.cc.o": "avx2",
     "kernels_jpeg_avx512.cc.o": "avx512",
     "kernels_png_avx2.cc.o": "avx2",
+    "kernels_resample_avx2.cc.o": "avx2",
+    "kernels_vertical_avx2.cc.o": "avx2",
     "kernels_avx512.cc.o": "avx512",
     "blake3_*": "avx512",
 }
-# kernels_png.h, kernels_alpha.h, kernels_jpeg.h: kernels in files of their own, which the tables of other files name
+# kernels_{png,alpha,jpeg,resample}.h: kernels in files of their own, which the tables of other files name
 MAY_SHARE = re.compile(
-    r"mmcpp::simd::(PngUnfilter|BlendRgba8|DropRgba8|Jpeg(DecodeMcus|Idct|Rgb(H2v[12])?))(Scalar|Avx2|Avx512)\("
+    r"mmcpp::simd::(PngUnfilter|BlendRgba8|DropRgba8|Jpeg(DecodeMcus|Idct|Rgb(H2v[12])?)|Resample\w+8"
+    r"|Pack(ed)?(Horizontal|Vertical)(Bytes)?)(Scalar|Avx2|Avx512)\("
 )
 
 

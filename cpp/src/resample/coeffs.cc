@@ -108,8 +108,8 @@ int AtenPrecision(double max_weight) {
   return precision;
 }
 
-int32_t Quantise(double weight, int precision) {
-  const double scaled = weight * std::ldexp(1.0, precision);
+int32_t Quantise(double weight, double one) {
+  const double scaled = weight * one;
   return static_cast<int32_t>(weight < 0 ? scaled - 0.5 : scaled + 0.5);
 }
 
@@ -151,6 +151,7 @@ Result<AxisWeights> MakeAxisWeights(int in_size, int out_size, Filter filter,
     }
     axis.precision = AtenPrecision(max_weight);
   }
+  const double one = std::ldexp(1.0, axis.precision);
   for (int i = 0; i < out_size; ++i) {
     ComputeWindow(i, in_size, scale, shape, &window);
     const size_t count = window.weights.size();
@@ -159,7 +160,7 @@ Result<AxisWeights> MakeAxisWeights(int in_size, int out_size, Filter filter,
     axis.count[static_cast<size_t>(i)] = static_cast<int32_t>(count);
     axis.max_count = std::max(axis.max_count, static_cast<int32_t>(count));
     int32_t* weights = axis.weights.data() + static_cast<size_t>(i) * axis.stride;
-    for (size_t k = 0; k < count; ++k) weights[k] = Quantise(window.weights[k], axis.precision);
+    for (size_t k = 0; k < count; ++k) weights[k] = Quantise(window.weights[k], one);
   }
   return axis;
 }

@@ -48,6 +48,12 @@ class TestAxis {
     }
   }
 
+  // The only window.
+  void Place(int first, int count) {
+    first_[0] = first;
+    count_[0] = count;
+  }
+
   // Weights with sum |w| below 2^31/255 that go up to `largest`.
   void Fill(std::mt19937* random, int32_t largest) {
     for (size_t i = 0; i < first_.size(); ++i) {
@@ -106,6 +112,30 @@ std::vector<uint8_t> RandomBytes(std::mt19937* random, size_t n) {
     byte = static_cast<uint8_t>((r & 0x300) == 0 ? 255 : (r & 0x300) == 0x100 ? 0 : r);
   }
   return bytes;
+}
+
+// Calls check(axis of 40 inputs and one window) for weights of which one is large and the others
+// are what is left of it where it is split into a high and a low part, as much as that can be: all
+// of one sign, or of both in turn.
+template <class Check>
+void ForLowPartsAtTheirLimits(const Check& check) {
+  // With a precision of 9 the low parts decide where the large weight's input is zero.
+  for (int precision : {22, 9}) {
+    for (int32_t largest : {32768, 70000, 1 << 20, 3 << 20, 4193000, 4194304, 4227000, 4450000,
+                            5400000, 6290000, 6300000}) {
+      for (int taps = 1; taps <= 24; ++taps) {
+        for (int32_t sign : {1, -1, 0}) {
+          TestAxis axis(40, 1, taps, precision);
+          axis.Place(9, taps);
+          for (int k = 0; k < taps; ++k) {
+            const int32_t low = largest / 65528 * (sign != 0 ? sign : k % 2 == 0 ? 1 : -1);
+            axis.weight(0, static_cast<size_t>(k)) = k == taps / 2 ? largest : low;
+          }
+          check(&axis);
+        }
+      }
+    }
+  }
 }
 
 class HorizontalTest : public test::IsaTest {
@@ -224,6 +254,11 @@ TEST_P(HorizontalTest, WeightsAtDigitBorders) {
   Check(&axis, 64, 16, 0, static_cast<int>(std::size(borders)), &random);
 }
 
+TEST_P(HorizontalTest, LowPartsAtTheirLimits) {
+  std::mt19937 random(8);
+  ForLowPartsAtTheirLimits([&](TestAxis* axis) { Check(axis, 40, 16, 0, 1, &random); });
+}
+
 MMCPP_INSTANTIATE_ISA_TEST(HorizontalTest);
 
 class VerticalTest : public test::IsaTest {
@@ -285,6 +320,11 @@ TEST_P(VerticalTest, EveryPrecisionAndWeightsOfSixteenBits) {
     axis.weight(1, 0) = -32767;
     for (size_t y = 0; y < 3; ++y) Check(&axis, y, 130, &random);
   }
+}
+
+TEST_P(VerticalTest, LowPartsAtTheirLimits) {
+  std::mt19937 random(15);
+  ForLowPartsAtTheirLimits([&](TestAxis* axis) { Check(axis, 0, 96, &random); });
 }
 
 MMCPP_INSTANTIATE_ISA_TEST(VerticalTest);
