@@ -2,7 +2,10 @@
 
     spec = mmcpp.spec.load_spec(folder)  # here: the workers need not have the folder
     rows = ray.data.read_binary_files(pictures).map_batches(
-        MapBatches, fn_constructor_args=(spec,), concurrency=2, batch_size=16,
+        MapBatches,
+        fn_constructor_args=(spec,),
+        compute=ray.data.ActorPoolStrategy(size=1),  # cores, less those that read
+        batch_size=16,
         runtime_env={"env_vars": {"MMCPP_THREADS": "1"}},  # one worker, one core
     )
 

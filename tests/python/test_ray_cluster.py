@@ -66,7 +66,11 @@ def assert_each_row_once(got: list[dict[str, Any]], bad: int | None = None, **op
 def test_workers_give_the_bytes_of_one_process() -> None:
     options = {"input_ids": "ids", "dtype": "bfloat16"}
     mapped = dataset().map_batches(
-        MapBatches, fn_constructor_args=(SPEC,), fn_constructor_kwargs=options, concurrency=2, batch_size=4
+        MapBatches,
+        fn_constructor_args=(SPEC,),
+        fn_constructor_kwargs=options,
+        compute=ray.data.ActorPoolStrategy(size=2),
+        batch_size=4,
     )
     assert_each_row_once(mapped.take_all(), **options)
 
@@ -103,7 +107,9 @@ class Dying(MapBatches):
 
 def test_each_row_is_there_once_though_a_worker_is_killed(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
-    mapped = dataset().map_batches(Dying, fn_constructor_args=(str(tmp_path), SPEC), concurrency=2, batch_size=2)
+    mapped = dataset().map_batches(
+        Dying, fn_constructor_args=(str(tmp_path), SPEC), compute=ray.data.ActorPoolStrategy(size=2), batch_size=2
+    )
     mapped.write_parquet(str(tmp_path / "out"))
     killed = (tmp_path / "killed").read_text()
     worked = {path.name.removeprefix("pid-"): path.read_text().split() for path in tmp_path.glob("pid-*")}
