@@ -1,0 +1,15 @@
+# Debian's cross compiler for aarch64, with the headers and libraries of the folder $AARCH64_ROOT.
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR aarch64)
+set(CMAKE_LIBRARY_ARCHITECTURE aarch64-linux-gnu)
+set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
+set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
+set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64 -L $ENV{AARCH64_ROOT})
+set(CMAKE_FIND_ROOT_PATH $ENV{AARCH64_ROOT})
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+# Some headers name others of the architecture's folder, which is no cross compiler's by itself.
+set(CMAKE_C_FLAGS_INIT "-idirafter $ENV{AARCH64_ROOT}/usr/include/aarch64-linux-gnu")
+set(CMAKE_CXX_FLAGS_INIT "-idirafter $ENV{AARCH64_ROOT}/usr/include/aarch64-linux-gnu")
+set(CMAKE_MODULE_LINKER_FLAGS_INIT -Wl,-rpath-link,$ENV{AARCH64_ROOT}/usr/lib/aarch64-linux-gnu)
