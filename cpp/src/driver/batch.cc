@@ -119,7 +119,7 @@ Error LowestFailure(const Family& family, Span<const MediaSource> media,
   if (error.item < 0) return error;
   const auto full = par::TryMap<Ok>(static_cast<size_t>(error.item) + 1, [&](size_t i) {
     return driver::ForItem(i, [&]() -> Status {
-      MMCPP_TRY(driver::ProcessItem(family, media[i], driver::HashSource(media[i]), options));
+      MMCPP_TRY(driver::ProcessItem(family, media[i], nullptr, options));
       return Ok{};
     });
   });
@@ -129,12 +129,11 @@ Error LowestFailure(const Family& family, Span<const MediaSource> media,
 Result<OutputItem> ProcessInto(const Family& family, const MediaSource& source,
                                const ProcessOptions& options, const PlannedItem& planned,
                                const Packing& packing, size_t index, uint8_t* data) {
-  MMCPP_ASSIGN(driver::LoadedItem loaded,
-               driver::LoadItem(source, driver::HashSource(source), options));
+  MMCPP_ASSIGN(driver::LoadedItem loaded, driver::LoadItem(source, options));
   MMCPP_ENSURE(loaded.rows->height() == planned.height && loaded.rows->width() == planned.width);
   std::vector<int64_t> shape;
   const TensorView feature = ItemPart(packing, index, planned.plan, options.dtype, data, &shape);
-  MMCPP_TRY(driver::RunFamily(family, planned.plan, feature, options, &loaded));
+  MMCPP_TRY(driver::RunFamily(family, source, nullptr, planned.plan, feature, options, &loaded));
   return std::move(loaded.item);
 }
 

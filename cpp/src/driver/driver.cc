@@ -70,10 +70,23 @@ struct ProcessedItems {
   std::vector<size_t> first;
 };
 
+/// An item that has no equals, since it is alone.
+Result<ProcessedItems> ProcessOnlyItem(const Family& family, const Request& request) {
+  MMCPP_TRY(driver::CheckStop(request.options, "hash"));
+  MMCPP_ASSIGN(OutputItem item, driver::ForItem(0, [&] {
+                 return driver::ProcessItem(family, request.media[0], nullptr, request.options);
+               }));
+  ProcessedItems processed;
+  processed.items.push_back(std::move(item));
+  processed.first.push_back(0);
+  return processed;
+}
+
 /// Every item; equal ones are processed once. An equal of a failing item has a higher index, so the
 /// lowest failing item stays the one that is reported.
 Result<ProcessedItems> ProcessAll(const Family& family, const Request& request) {
   const Span<const MediaSource> media = request.media;
+  if (media.size() == 1) return ProcessOnlyItem(family, request);
   MMCPP_ASSIGN(const std::vector<SourceHash> hashes,
                par::TryMap<SourceHash>(media.size(), [&](size_t i) -> Result<SourceHash> {
                  MMCPP_TRY(driver::CheckStop(request.options, "hash"));
@@ -84,7 +97,7 @@ Result<ProcessedItems> ProcessAll(const Family& family, const Request& request) 
                par::TryMap<OutputItem>(first.size(), [&](size_t i) -> Result<OutputItem> {
                  if (first[i] != i) return OutputItem();
                  return driver::ForItem(i, [&] {
-                   return driver::ProcessItem(family, media[i], hashes[i], request.options);
+                   return driver::ProcessItem(family, media[i], &hashes[i], request.options);
                  });
                }));
   for (size_t i = 0; i < items.size(); ++i) {

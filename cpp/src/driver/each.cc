@@ -32,7 +32,7 @@ Result<OutputItem> ProcessOne(const Family& family, const MediaSource& source,
                               const ProcessOptions& options) {
   MMCPP_TRY(driver::CheckSource(source));
   MMCPP_TRY(driver::CheckStop(options, "hash"));
-  return driver::ProcessItem(family, source, driver::HashSource(source), options);
+  return driver::ProcessItem(family, source, nullptr, options);
 }
 
 }  // namespace

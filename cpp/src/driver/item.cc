@@ -1,5 +1,5 @@
-// One item: hash, plan, decode and process. Where the format allows it the family takes rows as
-// they are decoded, so that the picture never exists as a whole.
+// One item: plan, decode and process, and hash beside them. Where the format allows it the family
+// takes rows as they are decoded, so that the picture never exists as a whole.
 #include "driver/item.h"
 
 #include <algorithm>
@@ -11,6 +11,7 @@
 #include "base/stopwatch.h"
 #include "codec/decode.h"
 #include "mmcpp/hash.h"
+#include "par/par.h"
 
 namespace mmcpp::driver {
 namespace {
@@ -88,6 +89,20 @@ Status ReadToEnd(RowSource* rows, const ProcessOptions& options) {
   return Ok{};
 }
 
+Status ReadAndProcess(const Family& family, ItemPlan plan, TensorView feature,
+                      const ProcessOptions& options, LoadedItem* loaded) {
+  MMCPP_TRY(CheckStop(options, "process"));
+  ItemTimes& times = loaded->item.times;
+  const double before_ms = times.decode_ms;
+  Stopwatch stopwatch;
+  WatchedRows rows(loaded->rows.get(), &options, &times.decode_ms);
+  MMCPP_TRY(family.ProcessRows(&rows, plan, feature));
+  MMCPP_ASSIGN(loaded->item.aux, family.Aux(plan));
+  loaded->item.plan = std::move(plan);
+  times.process_ms = stopwatch.Lap() - (times.decode_ms - before_ms);
+  return Ok{};
+}
+
 }  // namespace
 
 Status CheckSource(const MediaSource& source) {
@@ -157,12 +172,9 @@ SourceHash HashSource(const MediaSource& source) {
   return hash;
 }
 
-Result<LoadedItem> LoadItem(const MediaSource& source, const SourceHash& hash,
-                            const ProcessOptions& options) {
+Result<LoadedItem> LoadItem(const MediaSource& source, const ProcessOptions& options) {
   LoadedItem loaded;
   OutputItem& item = loaded.item;
-  item.content_hash = hash.hash;
-  item.times.hash_ms = hash.ms;
   if (const auto* view = std::get_if<ImageView>(&source)) {
     item.encoded = false;
     item.info = InfoOf(*view);
@@ -179,23 +191,30 @@ Result<LoadedItem> LoadItem(const MediaSource& source, const SourceHash& hash,
   return loaded;
 }
 
-Status RunFamily(const Family& family, ItemPlan plan, TensorView feature,
-                 const ProcessOptions& options, LoadedItem* loaded) {
-  MMCPP_TRY(CheckStop(options, "process"));
-  ItemTimes& times = loaded->item.times;
-  const double before_ms = times.decode_ms;
-  Stopwatch stopwatch;
-  WatchedRows rows(loaded->rows.get(), &options, &times.decode_ms);
-  MMCPP_TRY(family.ProcessRows(&rows, plan, feature));
-  MMCPP_ASSIGN(loaded->item.aux, family.Aux(plan));
-  loaded->item.plan = std::move(plan);
-  times.process_ms = stopwatch.Lap() - (times.decode_ms - before_ms);
-  return Ok{};
+Status RunFamily(const Family& family, const MediaSource& source, const SourceHash* known,
+                 ItemPlan plan, TensorView feature, const ProcessOptions& options,
+                 LoadedItem* loaded) {
+  Status status = Ok{};
+  SourceHash hash = known == nullptr ? SourceHash{} : *known;
+  const auto job = [&](size_t i) {
+    if (i == 1) {
+      hash = HashSource(source);
+      return;
+    }
+    status = CatchOutOfMemory(
+        [&] { return ReadAndProcess(family, std::move(plan), feature, options, loaded); });
+  };
+  par::ForRange(known == nullptr ? 2 : 1, 1, [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) job(i);
+  });
+  loaded->item.content_hash = hash.hash;
+  loaded->item.times.hash_ms = hash.ms;
+  return status;
 }
 
 Result<OutputItem> ProcessItem(const Family& family, const MediaSource& source,
-                               const SourceHash& hash, const ProcessOptions& options) {
-  MMCPP_ASSIGN(LoadedItem loaded, LoadItem(source, hash, options));
+                               const SourceHash* known, const ProcessOptions& options) {
+  MMCPP_ASSIGN(LoadedItem loaded, LoadItem(source, options));
   auto plan = family.PlanItem(loaded.rows->height(), loaded.rows->width());
   if (!plan.ok()) {
     MMCPP_TRY(
@@ -204,7 +223,7 @@ Result<OutputItem> ProcessItem(const Family& family, const MediaSource& source,
   }
   MMCPP_ASSIGN(loaded.item.feature, Tensor::Allocate(options.dtype, plan->feature_shape));
   const TensorView feature = loaded.item.feature.view();
-  MMCPP_TRY(RunFamily(family, *std::move(plan), feature, options, &loaded));
+  MMCPP_TRY(RunFamily(family, source, known, *std::move(plan), feature, options, &loaded));
   return std::move(loaded.item);
 }
 

@@ -37,22 +37,22 @@ struct SourceHash {
 };
 SourceHash HashSource(const MediaSource& source);
 
-/// A source after its hash, its pixels ready to be read.
+/// A source whose pixels are ready to be read.
 struct LoadedItem {
   OutputItem item;
   std::unique_ptr<RowSource> rows;
 };
-Result<LoadedItem> LoadItem(const MediaSource& source, const SourceHash& hash,
-                            const ProcessOptions& options);
+Result<LoadedItem> LoadItem(const MediaSource& source, const ProcessOptions& options);
 
 /// The family's part: reads the rows, fills `feature` and everything of the item that depends on
-/// the plan.
-Status RunFamily(const Family& family, ItemPlan plan, TensorView feature,
-                 const ProcessOptions& options, LoadedItem* loaded);
+/// the plan. Beside it the source is hashed, unless `known` is its hash.
+Status RunFamily(const Family& family, const MediaSource& source, const SourceHash* known,
+                 ItemPlan plan, TensorView feature, const ProcessOptions& options,
+                 LoadedItem* loaded);
 
-/// All stages behind the hash; the item owns its feature.
+/// All stages; the item owns its feature. `known` is the source's hash, or null.
 Result<OutputItem> ProcessItem(const Family& family, const MediaSource& source,
-                               const SourceHash& hash, const ProcessOptions& options);
+                               const SourceHash* known, const ProcessOptions& options);
 
 /// Calls body(), a Result, on behalf of item `index`: an error is headed with "image INDEX: " and
 /// carries the index, and running out of memory is an error like another. The end of the whole

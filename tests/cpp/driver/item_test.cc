@@ -26,7 +26,7 @@ ProcessOptions Options() {
 
 Result<OutputItem> ProcessItem(const Family& family, const MediaSource& source,
                                const ProcessOptions& options) {
-  return driver::ProcessItem(family, source, HashSource(source), options);
+  return driver::ProcessItem(family, source, nullptr, options);
 }
 
 std::string Refusal(const std::vector<MediaSource>& media, const ProcessOptions& options,
