@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import griffe
+from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -111,3 +112,15 @@ def on_files(files: Files, *, config: Any) -> Files:
     for name, text in (modules() | headers()).items():
         files.append(File.generated(config, f"reference/{name}.md", content=text))
     return files
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """Take out why a block is not run, which tests read."""
+    return re.sub(r'(?m)^(```\w+) norun=".*"$', r"\1", markdown)
+
+
+def on_page_content(html: str, *, page: Any, **_: Any) -> str:
+    """Refuse a block that was not taken for one."""
+    if "<p>```" in html:
+        raise PluginError(f"{page.file.src_uri}: a block of code that the site does not understand")
+    return html
