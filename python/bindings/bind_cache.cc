@@ -73,7 +73,7 @@ size_t Checked(const CacheSession& session, size_t i) {
 }
 
 void BindSession(py::module_& m) {
-  py::class_<CacheSession>(m, "CacheSession")
+  py::class_<CacheSession>(m, "CacheSession", "What a request holds of a cache until it is closed.")
       .def(
           "state",
           [](const CacheSession& session, size_t i) {
@@ -120,7 +120,7 @@ void BindSession(py::module_& m) {
 
 void BindCache(py::module_& m) {
   BindSession(m);
-  py::class_<ItemCache>(m, "ItemCache")
+  py::class_<ItemCache>(m, "ItemCache", "Python objects by key, bounded in bytes.")
       .def(py::init([](size_t max_bytes, size_t max_entries) {
              return std::make_unique<ItemCache>(CacheOptions{max_bytes, max_entries});
            }),

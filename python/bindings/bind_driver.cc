@@ -154,7 +154,7 @@ Tokenizer ToTokenizer(const py::object& callable) {
 }  // namespace
 
 void BindDriver(py::module_& m) {
-  py::class_<CancelFlag>(m, "CancelFlag")
+  py::class_<CancelFlag>(m, "CancelFlag", "Ends the calls that look at it.")
       .def(py::init<>())
       .def(
           "cancel", [](CancelFlag& self) { self.cancelled = true; }, "Sets it, for good.")

@@ -59,7 +59,7 @@ py::object ToObject(Positions positions) {
 }
 
 void BindFamilies(py::module_& m) {
-  py::class_<FamilyHolder>(m, "Family")
+  py::class_<FamilyHolder>(m, "Family", "A family of a spec, or of methods in Python.")
       .def(py::init([](const std::string& json, bool ignore_unknown_keys) {
              const UnknownKeys unknown =
                  ignore_unknown_keys ? UnknownKeys::kIgnore : UnknownKeys::kError;

@@ -152,7 +152,7 @@ py::object OrNone(size_t position) {
 }
 
 void BindPlan(py::module_& m) {
-  py::class_<UpdatePlan>(m, "UpdatePlan")
+  py::class_<UpdatePlan>(m, "UpdatePlan", "Which update applies where in a prompt.")
       .def_property_readonly("applied",
                              [](const UpdatePlan& plan) {
                                py::list modalities;
@@ -238,7 +238,8 @@ void BindPromptUpdate(py::module_& m) {
         return ToArray(Symbols(ids).Take());
       },
       py::arg("ids"), "int64 [n]; an int64 array is given back as it is.");
-  py::class_<Updates, std::shared_ptr<Updates>>(m, "PromptUpdates")
+  py::class_<Updates, std::shared_ptr<Updates>>(m, "PromptUpdates",
+                                                "Updates of all items, converted once.")
       .def(
           py::init(&ToUpdates), py::arg("modalities"),
           "[(modality, [[(mode, place or None, target, content, mask or None)]], [placeholder])].");
