@@ -109,7 +109,8 @@ class Process:
             MissingError: the library is not to be had, or does not load.
         """
         python, environment = install(name, may_install=may_install)
-        environment = os.environ | ONE_THREAD | environment | {"MMCPP_THREADS": str(threads)}
+        pools = dict.fromkeys(("MMCPP_THREADS", "SGL_MM_RS_THREADS"), str(threads))
+        environment = os.environ | ONE_THREAD | environment | pools
         self._child = subprocess.Popen(  # noqa: S603
             [str(python), str(HERE / "worker.py"), name],
             stdin=subprocess.PIPE,

@@ -1,7 +1,8 @@
 """The proof page: what was measured and what was compared, with the machine, the versions and the commands.
 
 Measures mmcpp and its peers on pictures of growing size and in growing numbers of threads, draws both, and writes
-python/docs/proof.md with the plots beside it. `run.py --json` gives the table of all cases, if its file is named.
+python/docs/proof.md with the plots beside it, and the short table of README.md. `run.py --json` gives the table of all
+cases, if its file is named.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from run import Bench, ask, machine, prepare
 from table import case_table, table
 
 ROOT = HERE.parent.parent
-PAGE = ROOT / "python/docs/proof.md"
+PAGE, README = ROOT / "python/docs/proof.md", ROOT / "README.md"
 FIGURES = BUILD / "proof.json"
 FILES = {  # megapixels: name in pictures.py
     640 * 480 / 1e6: "640x480_q90.jpg",
@@ -32,57 +33,85 @@ FILES = {  # megapixels: name in pictures.py
     2880 * 2160 / 1e6: "2880x2160_q90.jpg",
     4000 * 3000 / 1e6: "phone_q90.jpg",
 }
-SIDES = {  # title: library, whose arithmetic
-    "mmcpp": ("mmcpp", "torchvision"),
-    "sglang-mm": ("sglang-mm", "torchvision"),
-    "transformers, torchvision": ("hf", "torchvision"),
-    "transformers, Pillow": ("hf", "pil"),
+THREADS_FILE, THREADS_SIZE = "hd_q90.jpg", "2.07"
+SIDES = {  # title: library, whose arithmetic, how it is drawn
+    "mmcpp": ("mmcpp", "torchvision", {"color": "#00695c"}),
+    "transformers": ("hf", "torchvision", {"color": "#ef6c00"}),
+    "sglang-mm": ("sglang-mm", "torchvision", {"color": "#8e24aa"}),
+    "mmcpp, Pillow's": ("mmcpp", "pil", {"color": "#00695c", "linestyle": "--"}),
+    "transformers, Pillow's": ("hf", "pil", {"color": "#ef6c00", "linestyle": "--"}),
 }
-COLORS = {
-    "mmcpp": "#00695c",
-    "sglang-mm": "#8e24aa",
-    "transformers, torchvision": "#ef6c00",
-    "transformers, Pillow": "#1565c0",
-}
+EQUAL = {"transformers": "mmcpp", "transformers, Pillow's": "mmcpp, Pillow's"}
+"""Sides whose bytes must be those of another."""
 
 
-def measure(options: argparse.Namespace) -> dict[str, Any]:
-    """Time every side on every picture in turn, then every side in one thread and in several."""
-    bench = Bench(options)
-    growth: dict[str, dict[str, list[float]]] = {title: {} for title in SIDES}
-    rates: dict[str, dict[str, list[float]]] = {title: {} for title in SIDES}
-    digests: dict[tuple[str, str], str] = {}
-    try:
-        for round_ in range(options.rounds):
-            for megapixels, file in FILES.items():
-                for title, (library, backend) in SIDES.items():
-                    arguments = {"max_pixels": DEFAULT_BUDGET, "dtype": "float32", "backend": backend}
-                    process = bench.process(library)
-                    found = prepare(process, "preprocess", file, arguments, check=round_ == 0)
-                    if round_ == 0:
-                        digests[title, file] = found["digest"]
-                    times = ask(process, "time", seconds=options.seconds, least=1, warm=True)["cpu"]
-                    growth[title].setdefault(f"{megapixels:.2f}", []).extend(times)
-            for threads in options.threads:
-                for title, (library, backend) in SIDES.items():
-                    arguments = {"max_pixels": DEFAULT_BUDGET, "dtype": "float32", "backend": backend}
-                    process = bench.process(library, 1, pinned=False)
-                    prepare(process, "preprocess", "hd_q90.jpg", arguments, check=False)
-                    answer = ask(process, "rate", seconds=options.seconds * 5, threads=threads)
-                    rates[title].setdefault(str(threads), []).append(answer["rate"])
-            print(f"-- round {round_ + 1} of {options.rounds}", file=sys.stderr, flush=True)
-    finally:
-        bench.close()
-    for file in FILES.values():
-        if digests["mmcpp", file] != digests["transformers, torchvision", file]:
-            raise SystemExit(f"{file}: transformers gives other bytes")
-    return {
-        "machine": machine(),
-        "versions": bench.versions,
-        "command": shlex.join(sys.argv),
-        "growth": growth,
-        "rates": rates,
-    }
+def arguments(backend: str) -> dict[str, Any]:
+    """Give the arguments of the case that all sides do."""
+    return {"max_pixels": DEFAULT_BUDGET, "dtype": "float32", "backend": backend}
+
+
+def growth(bench: Bench, options: argparse.Namespace) -> dict[str, dict[str, list[float]]]:
+    """Time every side on every picture in turn: processor time in milliseconds, by megapixels."""
+    found: dict[str, dict[str, list[float]]] = {title: {} for title in SIDES}
+    for round_ in range(options.rounds):
+        for megapixels, file in FILES.items():
+            digests = {}
+            for title, (library, backend, _) in SIDES.items():
+                process = bench.process(library)
+                digests[title] = prepare(process, "preprocess", file, arguments(backend), check=round_ == 0)
+                times = ask(process, "time", seconds=options.seconds, least=1, warm=True)["cpu"]
+                found[title].setdefault(f"{megapixels:.2f}", []).extend(times)
+            for theirs, ours in EQUAL.items():
+                if digests[theirs] != digests[ours]:
+                    raise SystemExit(f"{file}: {theirs} gives other bytes")
+        print(f"-- sizes, round {round_ + 1} of {options.rounds}", file=sys.stderr, flush=True)
+    return found
+
+
+def rates(bench: Bench, options: argparse.Namespace) -> dict[str, dict[str, list[float]]]:
+    """Let every side work in one thread and in several, in turn: pictures a second, by threads."""
+    found: dict[str, dict[str, list[float]]] = {title: {} for title in SIDES}
+    for round_ in range(options.rounds):
+        for threads in options.threads:
+            for title, (library, backend, _) in SIDES.items():
+                process = bench.process(library, threads, pinned=False)
+                prepare(process, "preprocess", THREADS_FILE, arguments(backend), check=False)
+                answer = ask(process, "rate", seconds=options.seconds * 5, threads=threads)
+                found[title].setdefault(str(threads), []).append(answer["rate"])
+        print(f"-- threads, round {round_ + 1} of {options.rounds}", file=sys.stderr, flush=True)
+    return found
+
+
+PARTS = {"sizes": growth, "threads": rates}
+
+
+def measure(options: argparse.Namespace) -> None:
+    """Do the parts that are asked for, and keep what the last run found of the others."""
+    figures = json.loads(FIGURES.read_text(encoding="utf-8")) if FIGURES.exists() else {}
+    for part in options.parts:
+        bench = Bench(options)
+        try:
+            found = PARTS[part](bench, options)
+        finally:
+            bench.close()
+        about = {"machine": machine(), "versions": bench.versions, "command": shlex.join(sys.argv)}
+        figures[part] = about | {"found": found, "rounds": options.rounds}
+    FIGURES.write_text(json.dumps(figures, indent=1), encoding="utf-8")
+
+
+def throughput(figures: dict[str, Any]) -> dict[str, dict[int, float]]:
+    """Give pictures a second by threads: of one, from its processor time; of several, times what they gained.
+
+    On a machine with other work the clock on the wall tells of that work, but the pairs of a round share it.
+    """
+    result = {}
+    for title, runs in figures["threads"]["found"].items():
+        alone = 1000 / statistics.median(figures["sizes"]["found"][title][THREADS_SIZE])
+        result[title] = {
+            int(count): alone * statistics.median(several / one for several, one in zip(values, runs["1"], strict=True))
+            for count, values in runs.items()
+        }
+    return result
 
 
 def draw(figures: dict[str, Any]) -> None:
@@ -101,18 +130,19 @@ def draw(figures: dict[str, Any]) -> None:
         pyplot.close(figure)
 
     figure, axes = pyplot.subplots(figsize=(6, 3.6))
-    for title, times in figures["growth"].items():
+    for title, times in figures["sizes"]["found"].items():
         points = sorted((float(megapixels), statistics.median(values)) for megapixels, values in times.items())
-        axes.plot(*zip(*points, strict=True), marker="o", label=title, color=COLORS[title])
-    axes.set(xlabel="megapixels of the JPEG", ylabel="processor time, ms", xlim=(0, None), ylim=(0, None))
+        axes.plot(*zip(*points, strict=True), marker="o", label=title, **SIDES[title][2])
+    axes.set_title("JPEG to Qwen2-VL's features, one thread", fontsize=10)
+    axes.set(xlabel="megapixels", ylabel="processor time, ms", xlim=(0, None), ylim=(0, None))
     save(figure, axes, "time_megapixels.svg")
 
     figure, axes = pyplot.subplots(figsize=(6, 3.6))
-    for title, runs in figures["rates"].items():
-        points = sorted((int(threads), statistics.median(values)) for threads, values in runs.items())
-        axes.plot(*zip(*points, strict=True), marker="o", label=title, color=COLORS[title])
+    for title, by_threads in throughput(figures).items():
+        axes.plot(*zip(*sorted(by_threads.items()), strict=True), marker="o", label=title, **SIDES[title][2])
+    axes.set_title("1920x1080 JPEG to Qwen2-VL's features", fontsize=10)
     axes.set(xlabel="threads", ylabel="pictures a second", ylim=(0, None))
-    axes.set_xticks(sorted(int(threads) for threads in figures["rates"]["mmcpp"]))
+    axes.set_xticks(sorted(int(threads) for threads in figures["threads"]["found"]["mmcpp"]))
     save(figure, axes, "throughput_threads.svg")
 
 
@@ -130,12 +160,15 @@ def parity() -> list[list[str]]:
 
 def write_page(figures: dict[str, Any], cases: dict[str, Any] | None) -> None:
     """Write the page."""
-    growth, rates = figures["growth"], figures["rates"]
-    sizes, threads = list(growth["mmcpp"]), list(rates["mmcpp"])
-    middle = {title: {key: statistics.median(v) for key, v in times.items()} for title, times in growth.items()}
-    speed = {title: {key: statistics.median(v) for key, v in runs.items()} for title, runs in rates.items()}
-    versions = "; ".join(f"{name} {version}" for name, version in figures["versions"].items())
-    runs = len(next(iter(rates["mmcpp"].values())))
+    sizes, threads = figures["sizes"], figures["threads"]
+    titles, first = list(SIDES), next(iter(SIDES))
+    rows = [
+        [size, *(f"{statistics.median(sizes['found'][title][size]):.1f}" for title in titles)]
+        for size in sizes["found"][first]
+    ]
+    speed = throughput(figures)
+    best = [[str(count), *(f"{speed[title][count]:.1f}" for title in titles)] for count in speed[first]]
+    versions = "; ".join(f"{name} {version}" for name, version in sizes["versions"].items())
     parts = [
         "# Proof",
         "What was compared and what was measured, and how to do it again. `./dev bench proof` writes this page.",
@@ -144,33 +177,31 @@ def write_page(figures: dict[str, Any], cases: dict[str, Any] | None) -> None:
         table(["arithmetic", "specs", "pictures and batches compared", "stored digests", "differences"], parity()),
         "`./dev parity` compares them again. [exactness.md](exactness.md) says what equal means here.",
         "## Time",
-        "From the bytes of a JPEG (4:2:0, quality 90) to Qwen2-VL's float32 features, at most 12,845,056 pixels. "
-        "mmcpp's bytes are those of transformers with torchvision's arithmetic; this is checked before anything is "
-        "timed. sglang-mm's JPEG decoder gives other pixels.",
+        "From the bytes of a JPEG (4:2:0, quality 90) to Qwen2-VL's float32 features, at most 12,845,056 pixels; by "
+        "torchvision's arithmetic, or by Pillow's. The bytes of mmcpp are those of transformers in the same "
+        "arithmetic, for every file, or the run ends. sglang-mm's JPEG decoder gives other pixels.",
         "![Processor time against megapixels](time_megapixels.svg)",
-        "Processor time in milliseconds, medians, one thread each, in turn:",
-        table(
-            ["megapixels", *growth],
-            [[size, *(f"{middle[title][size]:.1f}" for title in growth)] for size in sizes],
-        ),
+        f"Processor time in milliseconds, medians of {sizes['rounds']} rounds, one thread each, in turn:",
+        table(["megapixels", *titles], rows),
         "![Pictures a second against threads](throughput_threads.svg)",
-        "1920x1080 pictures a second in so many Python threads of one process, each library with one thread of its "
-        f"own; medians of {runs} rounds by the clock on the wall. The machine was shared, so that these tell which "
-        "library gains from a second thread rather than how fast it is:",
-        table(
-            ["threads", *rates],
-            [[count, *(f"{speed[title][count]:.1f}" for title in rates)] for count in threads],
-        ),
+        "1920x1080 pictures a second in so many Python threads of one process, as many in a library's own pool. "
+        "Of one thread, from the processor time above; of several, times what they gained by the clock on the wall, a "
+        f"median of {threads['rounds']} pairs: on a shared machine that clock alone tells of the others' work, "
+        "and a gain above the number of threads is noise.",
+        table(["threads", *titles], best),
         "## Where",
-        f"{figures['machine']['processor']}, {figures['machine']['cores']} cores, shared with other work; "
-        f"CPython {figures['machine']['python']}. {versions}.",
-        f"Command: `{figures['command']}`.",
+        f"{sizes['machine']['processor']}, {sizes['machine']['cores']} cores, shared with other work; "
+        f"CPython {sizes['machine']['python']}. {versions}.",
+        "Commands: " + ", ".join(sorted({f"`{part['command']}`" for part in (sizes, threads)})) + ".",
     ]
     if cases:
         parts += ["## All cases", f"Milliseconds of processor time; `{cases['command']}`."]
         for group in dict.fromkeys(case["group"] for case in cases["cases"]):
             parts.append(case_table([case for case in cases["cases"] if case["group"] == group], "cpu"))
     PAGE.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+    short = table(["megapixels", *titles], [rows[0], rows[2], rows[-1]])
+    text = README.read_text(encoding="utf-8")
+    README.write_text(re.sub(r"\| megapixels .*?(?=\n\n)", short, text, flags=re.DOTALL), encoding="utf-8")
 
 
 def main() -> None:
@@ -180,13 +211,18 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=0.3, help="of a turn, if one run takes less")
     parser.add_argument("--threads", type=int, nargs="+", default=sorted({1, 2, os.cpu_count() or 1}))
     parser.add_argument("--core", type=int, default=max(os.sched_getaffinity(0)), help="to run on")
-    parser.add_argument("--measured", action="store_true", help=f"take the figures of the last run, {FIGURES.name}")
+    parser.add_argument(
+        "--parts",
+        nargs="*",
+        choices=list(PARTS),
+        default=list(PARTS),
+        help="to measure anew; none: page and plots alone",
+    )
     parser.add_argument("--cases", type=Path, help="the JSON that run.py wrote")
     options = parser.parse_args()
-    options.libraries, options.quick = {library for library, _ in SIDES.values()}, False
+    options.libraries, options.quick = {library for library, *_ in SIDES.values()}, False
     try:
-        if not options.measured:
-            FIGURES.write_text(json.dumps(measure(options), indent=1), encoding="utf-8")
+        measure(options)
     except MissingError as error:
         raise SystemExit(f"a library is missing: {error}") from None
     figures = json.loads(FIGURES.read_text(encoding="utf-8"))
