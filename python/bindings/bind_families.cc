@@ -75,6 +75,10 @@ void BindFamilies(py::module_& m) {
       .def_property_readonly(
           "feature_name",
           [](const FamilyHolder& self) { return std::string(self.family->feature_name()); })
+      .def_property_readonly("pack_axis",
+                             [](const FamilyHolder& self) { return self.family->PackAxis(); })
+      .def_property_readonly("joined_aux",
+                             [](const FamilyHolder& self) { return self.family->JoinedAux(); })
       .def(
           "plan",
           [](const FamilyHolder& self, int height, int width) -> py::dict {

@@ -160,6 +160,16 @@ class _Configured:
         return self._family.feature_name
 
     @property
+    def pack_axis(self) -> int:
+        """The side along which the features of several pictures are joined, mostly 0."""
+        return self._family.pack_axis
+
+    @property
+    def joined_aux(self) -> str | None:
+        """The tensor in ``Item.aux`` that a batch joins along its first side; all others are stacked."""
+        return self._family.joined_aux
+
+    @property
     def spec_json(self) -> str:
         """The spec as JSON text, as a native server takes it; UnsupportedError as for ``spec``."""
         if self._custom is not None:
@@ -244,7 +254,7 @@ class ImageProcessor(_Configured):
                 bfloat16, ``dtype="bfloat16"`` gives ``uint16`` arrays of the bits there, and
                 ``torch.bfloat16`` tensors with ``"pt"``.
             out: where to write the feature, in pinned or shared memory, say: an array of its shape
-                (``plan`` gives it, the shapes of several pictures added up along axis 0) and type
+                (``plan`` gives it, the shapes of several pictures added up along ``pack_axis``) and type
                 (``uint16`` for ``"bfloat16"``), C-contiguous. The feature of the result is this
                 memory, or a copy of it where several pictures have several tensors each. After an error its
                 contents are unspecified.
@@ -281,6 +291,11 @@ class ImageProcessor(_Configured):
               rule ``siglip2`` ``pixel_attention_mask`` ``int32 [n, max_patches]`` and ``spatial_shapes``
               ``int64 [n, 2]``, rows first; of ``gemma4`` ``image_position_ids`` ``int64 [n, max_patches, 2]``,
               columns first, -1 behind, and ``num_soft_tokens_per_image`` ``int64 [n]``.
+            - ``ovis2``: ``[tiles of all pictures, 3, tile_size, tile_size]``; ``grids`` ``int64 [n, 2]``, rows first.
+            - ``minicpmv``: ``[1, 3, patch_size, columns of all pictures]``, strips of a picture and then of its
+              slices; ``target_sizes`` (or ``tgt_sizes`` alone) ``int32 [strips of all pictures, 2]``, in patches,
+              rows first; ``grids`` ``int64 [n, 2]`` of slices and ``num_patches_per_image``, the strips, ``int64
+              [n]``.
 
             Equal byte for byte to transformers 5.24, in the arithmetic of the spec's ``resample``.
 
@@ -299,7 +314,7 @@ class ImageProcessor(_Configured):
             raise ValueError(f'return_tensors: expected "np" or "pt", got {return_tensors!r}')
         batch = self.process_items(images, dtype=dtype, out=out, policy=policy, timeout=timeout, cancel=cancel)
         tensors = batch_tensors(self._family.feature_name, batch)
-        tensors.update(aux_of(batch.items))
+        tensors.update(aux_of(batch.items, self._family.joined_aux))
         return tensors if return_tensors == "np" else to_torch(tensors, dtype)
 
     def process_items(

@@ -20,6 +20,7 @@ import numpy.typing as npt
 from mmcpp import _mmcpp
 from mmcpp.budget import check_counts
 from mmcpp.cache import CacheMissError, ItemCache
+from mmcpp.errors import UnsupportedError
 from mmcpp.fields import FieldItem, merge_items
 from mmcpp.identity import ItemScope, check_uuids, parse_uuids
 from mmcpp.options import for_modality, leave_normalisation_out, merge_options, resolve_options
@@ -156,6 +157,8 @@ class MultiModalProcessor:
         self._frames = self.media.rules.still_frames if still_frames == "one" else 1
         if still_frames == "one" and self._frames == 1:
             raise ValueError(f"processing: {type(processor).__name__} repeats no frames")
+        if native is not None and native.pack_axis != 0:
+            raise UnsupportedError(f"processing: native: {native.family} makes one tensor of all items")
         if native is not None and self._frames > 1:
             self._native = ImageProcessor.from_spec({**native.spec, "temporal_patch_size": 1})
         self._hidden_size = hidden_size

@@ -106,12 +106,17 @@ class _Rows:
                 input_ids=np.asarray(input_ids), images=pictures, dtype=self._dtype, limits=self._request_limits
             )
             items = response.items
-            feature = joined([item.feature for item in items if item.feature is not None])
+            feature = joined([item.feature for item in items if item.feature is not None], self._processor.pack_axis)
             extra = {"input_ids": response.input_ids, "offsets": np.array(response.offsets, np.int64)}
             if response.positions is not None:
                 extra |= {"positions": response.positions, "position_delta": np.array(response.position_delta)}
         tokens = np.array(sum(item.plan.tokens for item in items))
-        return {self._processor.feature_name: feature, **aux_of(items), "tokens": tokens, **extra}
+        return {
+            self._processor.feature_name: feature,
+            **aux_of(items, self._processor.joined_aux),
+            "tokens": tokens,
+            **extra,
+        }
 
     def _nothing(self) -> dict[str, Array]:
         """Give the columns of a row that has an error: those of a black picture, emptied."""

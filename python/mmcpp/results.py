@@ -79,7 +79,7 @@ class ItemBatch:
     """The pictures of an ``ImageProcessor`` call."""
 
     features: npt.NDArray[Any]
-    """All features along axis 0."""
+    """All features, along the processor's ``pack_axis``."""
     items: list[Item]
     """In the order given; their own ``feature`` is None."""
 
@@ -189,8 +189,8 @@ def feature_tensors(name: str, plan: ItemPlan, feature: npt.NDArray[Any]) -> dic
 
 
 def batch_tensors(name: str, batch: ItemBatch) -> dict[str, npt.NDArray[Any]]:
-    """Give the tensors that the features of a batch are, by name: one for all pictures along axis 0, copied where
-    each picture has several.
+    """Give the tensors that the features of a batch are, by name: one for all pictures, copied where each picture
+    has several.
 
     Args:
         name: of the feature, where it is one tensor.
@@ -207,9 +207,12 @@ def batch_tensors(name: str, batch: ItemBatch) -> dict[str, npt.NDArray[Any]]:
     return {part: np.concatenate([tensors[part] for tensors in each if part in tensors]) for part in names}
 
 
-def aux_of(items: Sequence[Item]) -> dict[str, npt.NDArray[Any]]:
-    """Give what stands beside the features of a batch: stacked, with zeros where one is smaller."""
-    return {name: stacked([item.aux[name] for item in items]) for name in items[0].aux}
+def aux_of(items: Sequence[Item], joined_aux: str | None) -> dict[str, npt.NDArray[Any]]:
+    """Give what stands beside the features of a batch: ``joined_aux`` along its first side, the others ``stacked``."""
+    return {
+        name: (np.concatenate if name == joined_aux else stacked)([item.aux[name] for item in items])
+        for name in items[0].aux
+    }
 
 
 def stacked(arrays: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
@@ -222,15 +225,15 @@ def stacked(arrays: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
     return result
 
 
-def joined(features: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
-    """Put features behind each other; where they differ in other sides, zeros fill the smaller ones."""
-    sides = np.max([feature.shape[1:] for feature in features], axis=0)
-    if all(feature.shape[1:] == tuple(sides) for feature in features):
-        return np.concatenate(features)
-    result = np.zeros((sum(len(feature) for feature in features), *sides), features[0].dtype)
+def joined(features: Sequence[npt.NDArray[Any]], axis: int = 0) -> npt.NDArray[Any]:
+    """Put features behind each other along a side; where they differ in others, zeros fill the smaller ones."""
+    sides = np.max([feature.shape for feature in features], axis=0)
+    sides[axis] = sum(feature.shape[axis] for feature in features)
+    result = np.zeros(sides, features[0].dtype)
     end = 0
     for feature in features:
-        begin, end = end, end + len(feature)
-        head = (slice(begin, end), *(slice(side) for side in feature.shape[1:]))
-        result[head] = feature
+        begin, end = end, end + feature.shape[axis]
+        head = [slice(side) for side in feature.shape]
+        head[axis] = slice(begin, end)
+        result[tuple(head)] = feature
     return result

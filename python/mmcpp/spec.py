@@ -22,7 +22,9 @@ from mmcpp.families import (
     internvl,
     llama4,
     llava_next,
+    minicpmv,
     mllama,
+    ovis2,
     padded_patches,
     perception_lm,
     pixtral,
@@ -59,6 +61,8 @@ _FAMILIES = (
     llama4,
     global_tiles,
     perception_lm,
+    minicpmv,
+    ovis2,
 )
 # Families of the reference crate that no image processor of transformers equals: their specs are written by hand.
 _OF_THE_REFERENCE = ("inkling", "dsv41", "kimi_k3", "mimo_v2", "intern_vl")

@@ -31,6 +31,8 @@ MODULES = (
     "test_hf_llama",
     "test_hf_global_tiles",
     "test_hf_perception_lm",
+    "test_hf_minicpmv",
+    "test_hf_ovis2",
 )
 SIZES = ((3, 7), (90, 211), (150, 61))
 

@@ -174,3 +174,49 @@ class InternVLChat(Rule):
             views.append(image.resize((self.side, self.side), Image.Resampling.BICUBIC))
         values = np.stack([self.normalized(view).transpose(2, 0, 1) for view in views])
         return {"pixel_values": values, "num_patches": np.array([len(views)])}
+
+
+class MiniCPMV(Rule):
+    """MiniCPM-V 2.6: the picture as a whole, then slices of the grid whose ratio is closest by its logarithm. Strips of
+    one picture after another; the original keeps them in lists."""
+
+    def grid(self, width: int, height: int) -> tuple[int, int] | None:
+        """Columns and rows."""
+        side = self.scale_resolution
+        wanted = min(math.ceil(width * height / (side * side)), self.max_slice_nums)
+        if wanted <= 1:
+            return None
+        counts = [n for n in (wanted - 1, wanted, wanted + 1) if n != 1 and n <= self.max_slice_nums]
+        grids = [(columns, n // columns) for n in counts for columns in range(1, n + 1) if n % columns == 0]
+        return min(grids, key=lambda grid: abs(math.log(width / height) - math.log(grid[0] / grid[1])))
+
+    def best(self, width: float, height: float, enlarge: bool) -> tuple[int, int]:
+        side, patch = self.scale_resolution, self.patch_size
+        if enlarge or width * height > side * side:
+            ratio = width / height
+            height = int(side / math.sqrt(ratio))
+            width = int(height * ratio)
+        return max(round(width / patch) * patch, patch), max(round(height / patch) * patch, patch)
+
+    def strip(self, image: Image.Image) -> np.ndarray:
+        values, patch = self.normalized(image).transpose(2, 0, 1), self.patch_size
+        return np.concatenate([values[:, y : y + patch] for y in range(0, image.height, patch)], axis=2)
+
+    def one(self, image: Image.Image) -> dict[str, np.ndarray]:
+        grid = self.grid(*image.size)
+        parts = [image.resize(self.best(*image.size, grid is None), Image.Resampling.BICUBIC)]
+        if grid is not None:
+            cells = [max(round(side / n) * n, n) / n for side, n in zip(image.size, grid, strict=True)]
+            width, height = self.best(*cells, True)
+            canvas = image.resize((width * grid[0], height * grid[1]), Image.Resampling.BICUBIC)
+            corners = [(x * width, y * height) for y in range(grid[1]) for x in range(grid[0])]
+            parts += [canvas.crop((x, y, x + width, y + height)) for x, y in corners]
+        sizes = [[part.height // self.patch_size, part.width // self.patch_size] for part in parts]
+        strips = np.concatenate([self.strip(part) for part in parts], axis=2)
+        return {"pixel_values": strips[None], "tgt_sizes": np.array(sizes, np.int32)}
+
+    def joined(self, each: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
+        return {
+            "pixel_values": np.concatenate([one["pixel_values"] for one in each], axis=3),
+            "tgt_sizes": np.concatenate([one["tgt_sizes"] for one in each]),
+        }

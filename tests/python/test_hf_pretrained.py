@@ -23,6 +23,8 @@ CASES = [
         "pixtral": ("pixtral", "mistral3"),
         "llava_next": ("llava_next", "llava_onevision"),
         "llama": ("mllama", "mllama_9", "llama4"),
+        "minicpmv": ("minicpmv4_6", "minicpmv4_6_4x", "minicpmv4_6_whole"),
+        "ovis2": ("ovis2", "ovis2_closest", "ovis2_whole"),
         "idefics3": ("idefics3", "smolvlm", "smolvlm_whole"),
         "global_tiles": ("deepseek_ocr2", "deepseek_ocr2_colors", "unlimited_ocr"),
         "perception_lm": ("perception_lm", "perception_lm_7", "perception_lm_whole"),

@@ -340,6 +340,13 @@ def test_the_native_family_gives_the_same() -> None:
     assert same_requests(request, MultiModalProcessor(processor).process(text, {"image": pictures}))
 
 
+def test_a_native_family_that_packs_strips_is_refused() -> None:
+    spec = {"family": "minicpmv", "image_token_id": 1, "patch_size": 14, "merge_size": 4, "scale_resolution": 448}
+    native = ImageProcessor.from_spec({**spec, "max_slices": 9, "image_mean": [0.5] * 3, "image_std": [0.5] * 3})
+    with pytest.raises(ValueError, match="minicpmv makes one tensor of all items"):
+        MultiModalProcessor(PROCESSORS["qwen2_vl"](), native=native)
+
+
 def test_the_native_family_gives_bytes_for_the_device() -> None:
     processor, media = PROCESSORS["qwen2_vl"](), {"image": [picture(1), picture(2)]}
     native = MultiModalProcessor(processor, native=native_qwen2_vl(), device_normalize=True)

@@ -118,7 +118,8 @@ MMCPP_EXPORT Result<PlannedRequest> PlanRequest(const Family& family, Span<const
                                                 Span<const PictureSize> sizes,
                                                 const RequestLimits& limits = {});
 
-/// The image half alone: items without a prompt, features packed along axis 0 into one tensor.
+/// The image half alone: items without a prompt, features packed into one tensor, along
+/// Family::PackAxis.
 struct ItemBatch {
   Tensor features;
   std::vector<OutputItem> items;
@@ -136,7 +137,7 @@ MMCPP_EXPORT Result<std::vector<Result<OutputItem>>> ProcessEach(const Family& f
 
 /// ProcessItems with the features written into the caller's memory, pinned or shared, say:
 /// `features` has the shape of ItemBatch::features (all of Family::PlanItem's feature shapes along
-/// axis 0), and its dtype counts, not that of the options. After an error its contents are
+/// its PackAxis), and its dtype counts, not that of the options. After an error its contents are
 /// unspecified. kInvalidArgument for another shape, or memory that is null or not aligned to its
 /// element.
 MMCPP_EXPORT Result<std::vector<OutputItem>> ProcessItemsInto(const Family& family,

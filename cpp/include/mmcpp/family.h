@@ -108,10 +108,18 @@ class MMCPP_EXPORT Family {
   /// What a picture of this size becomes. kInvalidArgument for a size the family refuses.
   virtual Result<ItemPlan> PlanItem(int height, int width) const = 0;
 
-  /// Whether features of one batch may differ in the sides behind the first. The packed tensor has
-  /// the largest of each then, zero where a picture has nothing, and the tensor that ProcessItem
-  /// gets may be larger than plan.feature_shape: the feature stands at its head.
+  /// The side along which the features of a batch are joined, 0 unless a family says otherwise. Any
+  /// behind sides that are not 1 costs a copy.
+  virtual size_t PackAxis() const noexcept;
+
+  /// Whether features of one batch may differ in other sides than that. The packed tensor has the
+  /// largest of each then, zero where a picture has nothing, and the tensor that ProcessItem gets
+  /// may be larger than plan.feature_shape: the feature stands at its head.
   virtual bool PadsFeatures() const noexcept;
+
+  /// The tensor of Aux that has a row for each part of an item, such as its slices, so that those
+  /// of a batch are joined along their first side; all others are stacked. Null if there is none.
+  virtual const char* JoinedAux() const noexcept;
 
   /// Writes the feature of `image` into `feature`, whose shape is plan.feature_shape and whose
   /// dtype is one of f32, bf16, f16 and u8 (u8: pixels as resized, normalisation left to the

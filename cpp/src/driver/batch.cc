@@ -53,17 +53,22 @@ Result<PlannedItem> PlanSource(const Family& family, const MediaSource& source,
   return planned;
 }
 
-/// Where each item's feature goes in the packed tensor.
+/// Where each item's feature goes in the packed tensor: in each of `outer` parts of `outer_bytes`
+/// at its offset, so many rows as it has along `axis`.
 struct Packing {
   std::vector<int64_t> shape;
+  size_t axis = 0;
   std::vector<size_t> byte_offsets;
   size_t row_bytes = 0;
+  size_t outer = 1, outer_bytes = 0;
 };
 
 /// Takes in an item's shape; false if it cannot be packed with those before.
-bool JoinTrailingSides(const std::vector<int64_t>& shape, bool pads, std::vector<int64_t>* joined) {
+bool JoinOtherSides(const std::vector<int64_t>& shape, bool pads, size_t axis,
+                    std::vector<int64_t>* joined) {
   if (shape.size() != joined->size()) return false;
-  for (size_t i = 1; i < shape.size(); ++i) {
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (i == axis) continue;
     if (shape[i] != (*joined)[i] && !pads) return false;
     (*joined)[i] = std::max(shape[i], (*joined)[i]);
   }
@@ -73,30 +78,34 @@ bool JoinTrailingSides(const std::vector<int64_t>& shape, bool pads, std::vector
 Result<Packing> Pack(const Family& family, const std::vector<PlannedItem>& items, DType dtype) {
   Packing packing;
   packing.shape = items[0].plan.feature_shape;
-  MMCPP_ENSURE(!packing.shape.empty());
+  packing.axis = family.PackAxis();
+  MMCPP_ENSURE(packing.axis < packing.shape.size());
   for (size_t i = 0; i < items.size(); ++i) {
     MMCPP_TRY(driver::ForItem(i, [&]() -> Status {
-      if (JoinTrailingSides(items[i].plan.feature_shape, family.PadsFeatures(), &packing.shape)) {
-        return Ok{};
-      }
+      const bool joined = JoinOtherSides(items[i].plan.feature_shape, family.PadsFeatures(),
+                                         packing.axis, &packing.shape);
+      if (joined) return Ok{};
       return InvalidArgument("features of different shapes cannot be packed");
     }));
   }
-  size_t row_bytes = DTypeSize(dtype);
-  for (size_t i = 1; i < packing.shape.size(); ++i) {
+  packing.row_bytes = DTypeSize(dtype);
+  for (size_t i = 0; i < packing.shape.size(); ++i) {
+    if (i == packing.axis) continue;
+    size_t* const product = i < packing.axis ? &packing.outer : &packing.row_bytes;
     MMCPP_ENSURE(packing.shape[i] >= 0);
-    MMCPP_ENSURE(CheckedMul(row_bytes, static_cast<size_t>(packing.shape[i]), &row_bytes));
+    MMCPP_ENSURE(CheckedMul(*product, static_cast<size_t>(packing.shape[i]), product));
   }
-  packing.shape[0] = 0;
+  int64_t* const sum = &packing.shape[packing.axis];
+  *sum = 0;
   for (const PlannedItem& item : items) {
-    const int64_t rows = item.plan.feature_shape[0];
+    const int64_t rows = item.plan.feature_shape[packing.axis];
     size_t offset = 0;
     MMCPP_ENSURE(rows >= 0);
-    MMCPP_ENSURE(CheckedMul(static_cast<size_t>(packing.shape[0]), row_bytes, &offset));
-    MMCPP_ENSURE(CheckedAdd(packing.shape[0], rows, &packing.shape[0]));
+    MMCPP_ENSURE(CheckedMul(static_cast<size_t>(*sum), packing.row_bytes, &offset));
+    MMCPP_ENSURE(CheckedAdd(*sum, rows, sum));
     packing.byte_offsets.push_back(offset);
   }
-  packing.row_bytes = row_bytes;
+  MMCPP_ENSURE(CheckedMul(static_cast<size_t>(*sum), packing.row_bytes, &packing.outer_bytes));
   return packing;
 }
 
@@ -104,12 +113,22 @@ Result<Packing> Pack(const Family& family, const std::vector<PlannedItem>& items
 TensorView ItemPart(const Packing& packing, size_t index, const ItemPlan& plan, DType dtype,
                     uint8_t* data, std::vector<int64_t>* shape) {
   *shape = packing.shape;
-  (*shape)[0] = plan.feature_shape[0];
+  (*shape)[packing.axis] = plan.feature_shape[packing.axis];
   const TensorView part = {data + packing.byte_offsets[index], dtype, *shape};
   if (*shape != plan.feature_shape) {
-    std::memset(part.data, 0, static_cast<size_t>((*shape)[0]) * packing.row_bytes);
+    std::memset(part.data, 0,
+                packing.outer * static_cast<size_t>((*shape)[packing.axis]) * packing.row_bytes);
   }
   return part;
+}
+
+/// Puts a feature that is not dense in the packed tensor into its place.
+void CopyIntoPlace(const Tensor& feature, const Packing& packing, size_t index, uint8_t* data) {
+  const size_t bytes = static_cast<size_t>(feature.shape()[packing.axis]) * packing.row_bytes;
+  for (size_t i = 0; i < packing.outer; ++i) {
+    std::memcpy(data + i * packing.outer_bytes + packing.byte_offsets[index],
+                feature.data() + i * bytes, bytes);
+  }
 }
 
 /// The request's error when item `error.item` cannot be planned: what the lowest failing item says
@@ -131,6 +150,13 @@ Result<OutputItem> ProcessInto(const Family& family, const MediaSource& source,
                                const Packing& packing, size_t index, uint8_t* data) {
   MMCPP_ASSIGN(driver::LoadedItem loaded, driver::LoadItem(source, options));
   MMCPP_ENSURE(loaded.rows->height() == planned.height && loaded.rows->width() == planned.width);
+  if (packing.outer > 1 && planned.plan.feature_shape != packing.shape) {
+    MMCPP_ASSIGN(Tensor own, Tensor::Allocate(options.dtype, planned.plan.feature_shape));
+    MMCPP_TRY(
+        driver::RunFamily(family, source, nullptr, planned.plan, own.view(), options, &loaded));
+    CopyIntoPlace(own, packing, index, data);
+    return std::move(loaded.item);
+  }
   std::vector<int64_t> shape;
   const TensorView feature = ItemPart(packing, index, planned.plan, options.dtype, data, &shape);
   MMCPP_TRY(driver::RunFamily(family, source, nullptr, planned.plan, feature, options, &loaded));

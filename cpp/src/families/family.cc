@@ -6,7 +6,11 @@
 
 namespace mmcpp {
 
+size_t Family::PackAxis() const noexcept { return 0; }
+
 bool Family::PadsFeatures() const noexcept { return false; }
+
+const char* Family::JoinedAux() const noexcept { return nullptr; }
 
 Status Family::ProcessRows(RowSource* rows, const ItemPlan& plan, TensorView feature) const {
   if (const ImageView* whole = rows->whole()) return ProcessItem(*whole, plan, feature);

@@ -16,7 +16,9 @@
 #include "families/llama4.h"
 #include "families/llava_next.h"
 #include "families/mimo_v2.h"
+#include "families/minicpmv.h"
 #include "families/mllama.h"
+#include "families/ovis2.h"
 #include "families/padded_patches.h"
 #include "families/perception_lm.h"
 #include "families/pixtral.h"
@@ -44,6 +46,8 @@ constexpr Entry kFamilies[] = {
     {"llama4", families::MakeLlama4},
     {"global_tiles", families::MakeGlobalTiles},
     {"perception_lm", families::MakePerceptionLm},
+    {"minicpmv", families::MakeMiniCpmV},
+    {"ovis2", families::MakeOvis2},
     // Those of the reference crate alone.
     {"inkling", families::MakeInkling},
     {"dsv41", families::MakeDsv41},

@@ -13,7 +13,30 @@ namespace {
 constexpr size_t kChannels = 3;
 constexpr int kPieceWidth = 1024;
 
+Status CheckAligned(const TensorView& out) {
+  if (reinterpret_cast<uintptr_t>(out.data) % DTypeSize(out.dtype) != 0) {
+    return InvalidArgument("planes: the output is not aligned to its elements");
+  }
+  return Ok{};
+}
+
+bool StripsFit(const PlaneTiles& tiles, const TensorView& out) {
+  const auto& shape = out.shape;
+  if (tiles.height <= 0 || tiles.width <= 0 || tiles.rows <= 0 || tiles.columns <= 0 ||
+      tiles.first != 0 || tiles.strip_height <= 0 || tiles.height % tiles.strip_height != 0 ||
+      shape.size() != 4 || shape[0] != 1 || shape[1] != static_cast<int64_t>(kChannels) ||
+      shape[2] < tiles.strip_height || tiles.strip_begin < 0 || tiles.strip_begin > shape[3]) {
+    return false;
+  }
+  const int64_t count = int64_t{tiles.rows} * tiles.columns;
+  return tiles.strip_width() <= (shape[3] - tiles.strip_begin) / count;
+}
+
 Status CheckOut(const PlaneTiles& tiles, const TensorView& out) {
+  if (tiles.strip_height != 0) {
+    if (!StripsFit(tiles, out)) return InvalidArgument("planes: the strips do not fit the output");
+    return CheckAligned(out);
+  }
   const auto& shape = out.shape;
   const int64_t end = int64_t{tiles.rows} * tiles.columns + tiles.first;
   const bool fits = tiles.height > 0 && tiles.width > 0 && tiles.rows > 0 && tiles.columns > 0 &&
@@ -24,10 +47,7 @@ Status CheckOut(const PlaneTiles& tiles, const TensorView& out) {
     return InvalidArgument("planes: the output must have " + std::to_string(end) + " tiles of 3x" +
                            std::to_string(tiles.height) + "x" + std::to_string(tiles.width));
   }
-  if (reinterpret_cast<uintptr_t>(out.data) % DTypeSize(out.dtype) != 0) {
-    return InvalidArgument("planes: the output is not aligned to its elements");
-  }
-  return Ok{};
+  return CheckAligned(out);
 }
 
 }  // namespace
@@ -44,23 +64,34 @@ Result<PlaneWriter> PlaneWriter::Make(const PlaneTiles& tiles, const NormTable& 
   return writer;
 }
 
-void PlaneWriter::WriteRow(int y, int x, int columns, const uint8_t* pixels) const {
+// Of a pixel of the canvas in the first plane, in bytes.
+size_t PlaneWriter::OffsetOf(int y, int x) const {
+  const size_t tile = static_cast<size_t>(tiles_.first) +
+                      static_cast<size_t>(y / tiles_.height) * static_cast<size_t>(tiles_.columns) +
+                      static_cast<size_t>(x / tiles_.width);
+  const size_t row = static_cast<size_t>(y % tiles_.height);
+  size_t column = static_cast<size_t>(x % tiles_.width);
   const size_t element = DTypeSize(map_.dtype());
-  const size_t first_of_row =
-      static_cast<size_t>(tiles_.first) +
-      static_cast<size_t>(y / tiles_.height) * static_cast<size_t>(tiles_.columns);
-  const size_t row_offset = static_cast<size_t>(y % tiles_.height) * row_bytes_;
+  if (tiles_.strip_height == 0) {
+    return tile * kChannels * plane_bytes_ + row * row_bytes_ + column * element;
+  }
+  const auto strip = static_cast<size_t>(tiles_.strip_height);
+  column += static_cast<size_t>(tiles_.strip_begin) +
+            tile * static_cast<size_t>(tiles_.strip_width()) +
+            row / strip * static_cast<size_t>(tiles_.width);
+  return row % strip * row_bytes_ + column * element;
+}
+
+void PlaneWriter::WriteRow(int y, int x, int columns, const uint8_t* pixels) const {
   alignas(64) uint8_t planes[kChannels * kPieceWidth];
   while (columns > 0) {
     const int column = x % tiles_.width;
     const int piece = std::min({columns, tiles_.width - column, kPieceWidth});
     const size_t n = static_cast<size_t>(piece);
     map_.Split(pixels, n * kChannels, 1, n, planes);
-    const size_t tile = first_of_row + static_cast<size_t>(x / tiles_.width);
+    uint8_t* const dst = out_ + OffsetOf(y, x);
     for (size_t channel = 0; channel < kChannels; ++channel) {
-      map_.Apply(channel, planes + channel * n, n, 1,
-                 out_ + (tile * kChannels + channel) * plane_bytes_ + row_offset +
-                     static_cast<size_t>(column) * element);
+      map_.Apply(channel, planes + channel * n, n, 1, dst + channel * plane_bytes_);
     }
     x += piece;
     columns -= piece;

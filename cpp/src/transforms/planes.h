@@ -12,14 +12,20 @@
 
 namespace mmcpp::transforms {
 
-/// A canvas cut into tiles, row-major: tile `first` of a tensor is its upper left.
+/// A canvas cut into tiles, row-major: tile `first` of a tensor is its upper left. As strips all
+/// tiles stand in one tensor of `strip_height` rows: bands of so many rows of a tile side by side,
+/// and tile after tile, from column `strip_begin` on.
 struct PlaneTiles {
   int height = 0, width = 0;  ///< of one tile, in pixels
   int rows = 1, columns = 1;  ///< of the canvas, in tiles
   int first = 0;
+  int strip_height = 0;  ///< divides the height of a tile; 0: no strips
+  int64_t strip_begin = 0;
 
   int64_t canvas_height() const { return int64_t{height} * rows; }
   int64_t canvas_width() const { return int64_t{width} * columns; }
+  /// Columns that a tile takes as a strip.
+  int64_t strip_width() const { return int64_t{height} / strip_height * width; }
 };
 
 /// A rectangle of a canvas, in pixels.
@@ -44,6 +50,7 @@ class PlaneWriter {
   void FillAround(const Box& box, const std::array<uint8_t, 3>& color) const;
 
  private:
+  size_t OffsetOf(int y, int x) const;
   void WriteRow(int y, int x, int columns, const uint8_t* pixels) const;
   void FillRow(int y, int x, int columns, const std::array<uint8_t, 3>& color) const;
 

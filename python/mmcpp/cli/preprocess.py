@@ -269,6 +269,8 @@ def _write(
         feature_name=processor.feature_name,
         features=[feature_tensors(processor.feature_name, one.item.plan, one.feature) for one in done],
         aux={name: [one.item.aux[name] for one in done] for name in names},
+        pack_axis=processor.pack_axis,
+        joined_aux=processor.joined_aux,
     )
     listed = [{"picture": str(one.path), "hash": _hash(one)} for one in done]
     metadata = {"pictures": json.dumps(listed), "spec": processor.spec_json}

@@ -31,10 +31,13 @@ class Pictures:
     feature_name: str
     """Of a picture's one feature, where there are no pictures to see it from."""
     features: list[dict[str, Array]]
-    """Those of a picture by name, of which not every picture need have each; to be put behind each other along axis
-    0."""
+    """Those of a picture by name, of which not every picture need have each; to be put behind each other along
+    ``pack_axis``."""
     aux: dict[str, list[Array]]
-    """By name; stacked, with zeros where one is smaller."""
+    """By name; stacked, with zeros where one is smaller, but for ``joined_aux``."""
+    pack_axis: int = 0
+    joined_aux: str | None = None
+    """The one that is put behind each other too."""
 
     def feature_names(self) -> list[str]:
         """Give the names of the features that any picture has."""
@@ -45,8 +48,10 @@ class Pictures:
         values: dict[str, Array] = {}
         if self.features:
             for name in self.feature_names():
-                values[name] = joined([own[name] for own in self.features if name in own])
-        values |= {name: stacked(arrays) for name, arrays in self.aux.items() if arrays}
+                values[name] = joined([own[name] for own in self.features if name in own], self.pack_axis)
+        for name, arrays in self.aux.items():
+            if arrays:
+                values[name] = np.concatenate(arrays) if name == self.joined_aux else stacked(arrays)
         return {name: np.ascontiguousarray(value) for name, value in values.items()}
 
 

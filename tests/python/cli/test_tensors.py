@@ -63,6 +63,21 @@ def test_pictures_of_several_features():
     assert {name: len(value) for name, value in tensors.items()} == {"pixel_values": 2, "images_crop": 2}
 
 
+def test_features_and_what_is_beside_them_may_be_joined_otherwise():
+    strips = [np.arange(12).reshape(1, 3, 4), np.arange(6).reshape(1, 3, 2)]
+    sizes = [np.array([[1, 2], [3, 4]]), np.array([[5, 6]])]
+    pictures = dataclasses.replace(
+        TWO,
+        features=[{"pixel_values": strip} for strip in strips],
+        aux={"sizes": sizes},
+        pack_axis=2,
+        joined_aux="sizes",
+    )
+    tensors = pictures.tensors()
+    np.testing.assert_array_equal(tensors["pixel_values"], np.concatenate(strips, axis=2))
+    np.testing.assert_array_equal(tensors["sizes"], [[1, 2], [3, 4], [5, 6]])
+
+
 def test_npz_has_the_bits(tmp_path):
     path = tmp_path / "a.npz"
     write(path, TWO, "bfloat16", {"note": "x"})

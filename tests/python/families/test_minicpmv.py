@@ -1,0 +1,40 @@
+import pytest
+
+import mmcpp
+from checkpoints import write
+from mmcpp.spec import load_spec
+
+NEW = {"image_processor_type": "MiniCPMV4_6ImageProcessor"}
+OLD = {
+    "auto_map": {"AutoImageProcessor": "image_processing_minicpmv.MiniCPMVImageProcessor"},
+    "image_feature_size": 64,
+    "image_processor_type": "MiniCPMVImageProcessor",
+    "max_slice_nums": 9,
+    "norm_mean": [0.5, 0.5, 0.5],
+    "norm_std": [0.5, 0.5, 0.5],
+    "patch_size": 14,
+    "scale_resolution": 448,
+    "slice_mode": True,
+    "use_image_id": True,
+}
+
+
+def test_both_generations(tmp_path):
+    spec = load_spec(write(tmp_path, NEW))
+    assert (spec["merge_size"], spec["max_slices"], spec["resample"]) == (4, 9, "aten_u8")
+    assert load_spec(write(tmp_path, {**NEW, "downsample_mode": "4x"}))["merge_size"] == 2
+    assert load_spec(write(tmp_path, {**NEW, "slice_mode": False}))["max_slices"] == 1
+    spec = load_spec(write(tmp_path, OLD))
+    assert (spec["merge_size"], spec["tokens_per_slice"], spec["resample"]) == (1, 64, "pil")
+    processor = mmcpp.ImageProcessor.from_pretrained(tmp_path)
+    assert processor.count_tokens(448, 448) == 64
+    assert processor.plan(900, 900).grid == (5, 2, 2)
+
+
+def test_what_is_not_supported_is_refused(tmp_path):
+    with pytest.raises(mmcpp.UnsupportedError, match="downsample_mode"):
+        load_spec(write(tmp_path, {**NEW, "downsample_mode": "8x"}))
+    with pytest.raises(mmcpp.UnsupportedError, match="write a spec"):
+        load_spec(write(tmp_path, NEW), for_prompts=True)
+    with pytest.raises(mmcpp.UnsupportedError, match="'torchvision' is not supported"):
+        load_spec(write(tmp_path, OLD), backend="torchvision")
