@@ -16,6 +16,7 @@ from typing import Any, Literal, overload
 
 from mmcpp.errors import UnsupportedError
 from mmcpp.families import (
+    by_model,
     fixed_size,
     global_tiles,
     idefics3,
@@ -64,8 +65,6 @@ _FAMILIES = (
     minicpmv,
     ovis2,
 )
-# Families of the reference crate that no image processor of transformers equals: their specs are written by hand.
-_OF_THE_REFERENCE = ("inkling", "dsv41", "kimi_k3", "mimo_v2", "intern_vl")
 _PRESETS = qwen_vl.PRESETS
 # The class of checkpoints whose file names none.
 _CLASS_OF_MODEL = {
@@ -106,7 +105,11 @@ def families() -> dict[str, dict[str, list[str]]]:
         }
         for family in _FAMILIES
     }
-    return {**of_transformers, **{name: {"image_processors": [], "model_types": []} for name in _OF_THE_REFERENCE}}
+    of_the_reference = {
+        name: {"image_processors": [], "model_types": list(model_types)}
+        for name, model_types in by_model.FAMILIES.items()
+    }
+    return {**of_transformers, **of_the_reference}
 
 
 def backends(image_processor: str) -> tuple[Backend, ...]:
@@ -152,7 +155,8 @@ def load_spec(
 
     The image processor's settings are taken from ``processor_config.json`` (its
     ``image_processor`` object, as transformers 5 writes it), else from
-    ``preprocessor_config.json``; the image token from ``config.json``.
+    ``preprocessor_config.json``; the image token from ``config.json``. Models that have no image
+    processor in transformers are told by their ``model_type`` (see ``mmcpp.families.by_model``).
 
     Args:
         folder: of the checkpoint.
@@ -174,9 +178,12 @@ def load_spec(
         ValueError: no JSON, or a value of the wrong type.
     """
     folder = Path(folder)
-    config = _image_processor_config(folder)
     path = folder / "config.json"
     model = ConfigReader(_read_object(path) if path.exists() else {}, path.name)
+    reader = by_model.reader_of(model)
+    if reader is not None:
+        return reader(_by_model(folder, model, backend, for_prompts))
+    config = _image_processor_config(folder)
     base, suffix = _class_name(config, model)
     if backend is None:
         backend = "pil" if suffix == "Pil" or "torchvision" not in backends(base) else "torchvision"
@@ -299,6 +306,14 @@ class ConfigReader:
         if value is not None and (not isinstance(value, int) or isinstance(value, bool)):
             raise self._wrong(key, "an integer")
         return value
+
+    def number(self, key: str, default: float | None) -> float | None:
+        """Give a number."""
+        value = self.get(key, default)
+        if value is not None and not _is_number(value):
+            raise self._wrong(key, "a number")
+        result: float | None = value
+        return result
 
     def text(self, key: str) -> str | None:
         """Give a string."""
@@ -428,6 +443,16 @@ def _image_processor_config(folder: Path) -> ConfigReader:
         f"{folder}: found neither {names[1]} nor {names[0]} with an `image_processor`; "
         "is this the folder of a vision checkpoint?"
     )
+
+
+def _by_model(folder: Path, model: ConfigReader, backend: Backend | None, for_prompts: bool) -> Checkpoint:
+    """What a reader needs where the model type says the family: no class, and Pillow's arithmetic."""
+    if backend not in (None, "pil"):
+        model_type = model.text("model_type")
+        raise UnsupportedError(f"{model.where}: backend {backend!r} is not supported: {model_type} has pil alone")
+    path = folder / "preprocessor_config.json"
+    config = ConfigReader(_read_object(path) if path.exists() else {}, path.name)
+    return Checkpoint("", config, ConfigReader({}, "no file"), model, _arithmetic("pil"), for_prompts)
 
 
 def _remote_class(config: ConfigReader) -> str:

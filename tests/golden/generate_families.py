@@ -97,7 +97,9 @@ REFERENCE = """
 ## Families of the reference crate alone
 
 No class of transformers is equalled by these; each follows what sglang 0.5.23 does in Python, written anew in its test,
-with Pillow, numpy and torch on a CPU. Specs are written by hand, with the keys of the checkpoint's configuration.
+with Pillow, numpy and torch on a CPU. `from_pretrained` tells their checkpoints by the model type, those of `kimi_k3`
+where no background is asked for; folders of InternVL are read as `internvl`. A spec by hand has the keys of the
+checkpoint's configuration.
 `mmcpp.inkling`, `mmcpp.dsv41` and `mmcpp.kimi_k3` have the crate's functions;
 [reference_differences.md](reference_differences.md) says where they differ from it.
 
