@@ -21,8 +21,13 @@ FAMILIES: dict[str, tuple[str, dict[str, Any]]] = {
         {"size": {"shortest_edge": 147384, "longest_edge": 2822400}, **HALF},
     ),
     "ERNIE-4.5-VL": ("Ernie4_5_VLMoeImageProcessor", {}),
+    "dots.ocr": (
+        "Qwen2VLImageProcessor",
+        {"temporal_patch_size": 1, "size": {"shortest_edge": 3136, "longest_edge": 11289600}, **CLIP},
+    ),
     "VideoLLaMA3": ("VideoLlama3ImageProcessor", {}),
     "HunyuanOCR": ("HunYuanVLImageProcessor", {}),
+    "HY-V4-VL": ("HYV4VLImageProcessor", {}),
     "MiniMax-M3-VL": ("MiniMaxM3VLImageProcessor", {}),
     "Kimi-K2.5": ("Kimi_K25ImageProcessor", {}),
     "CLIP": (
@@ -39,10 +44,32 @@ FAMILIES: dict[str, tuple[str, dict[str, Any]]] = {
         {"size": {"shortest_edge": 336}, "crop_size": {"height": 336, "width": 336}, **CLIP},
     ),
     "Gemma 3": ("Gemma3ImageProcessor", {"size": {"height": 896, "width": 896}, "do_convert_rgb": True}),
+    "Gemma 4": ("Gemma4ImageProcessor", {}),
+    "SigLIP2 NaFlex": ("Siglip2ImageProcessor", {"do_convert_rgb": True}),
+    "Janus-Pro": ("JanusImageProcessor", {"do_convert_rgb": True, **HALF}),
+    "DeepSeek-VL": ("DeepseekVLImageProcessor", {"do_convert_rgb": True, **HALF}),
     "InternVL3": (
         "GotOcr2ImageProcessor",
         {"size": {"height": 448, "width": 448}, "crop_to_patches": True, "max_patches": 12, **IMAGENET},
     ),
+    "Aya Vision": (
+        "GotOcr2ImageProcessor",
+        {"size": {"height": 364, "width": 364}, "crop_to_patches": True, "max_patches": 12, **CLIP},
+    ),
+    "GOT-OCR2": ("GotOcr2ImageProcessor", {"size": {"height": 1024, "width": 1024}, **CLIP}),
+    "Command A Vision": ("Cohere2VisionImageProcessor", {"size": {"height": 512, "width": 512}, "max_patches": 12}),
+    "Ovis2": (
+        "Ovis2ImageProcessor",
+        {"size": {"height": 448, "width": 448}, "crop_to_patches": True, "max_patches": 9, **CLIP},
+    ),
+    "MiniCPM-V 4.6": ("MiniCPMV4_6ImageProcessor", {}),
+    "Idefics3": ("Idefics3ImageProcessor", {}),
+    "SmolVLM2": (
+        "SmolVLMImageProcessor",
+        {"size": {"longest_edge": 2048}, "max_image_size": {"longest_edge": 512}},
+    ),
+    "Llama 3.2 Vision": ("MllamaImageProcessor", {"size": {"height": 560, "width": 560}, **CLIP}),
+    "Llama 4": ("Llama4ImageProcessor", {}),
     "Mistral Small 3.1": ("PixtralImageProcessor", {"size": {"longest_edge": 1540}, "patch_size": 14}),
     "LLaVA-NeXT": (
         "LlavaNextImageProcessor",
@@ -59,4 +86,4 @@ FAMILIES: dict[str, tuple[str, dict[str, Any]]] = {
 }
 """Name: the class without its backend, and what the checkpoint's file says."""
 
-TORCHVISION_ALONE = ("MiniMax-M3-VL", "Kimi-K2.5")
+TORCHVISION_ALONE = ("MiniMax-M3-VL", "Kimi-K2.5", "Command A Vision", "Llama 4")

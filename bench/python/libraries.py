@@ -239,10 +239,12 @@ class HuggingFace:
         suffix = "" if case["backend"] == "torchvision" else "Pil"
         processor = getattr(self._transformers, case["class"] + suffix)(**case["settings"])
         kind = "pt" if case["backend"] == "torchvision" else "np"
-        return Job(
-            lambda: processor(images=[self._image.open(io.BytesIO(data))], return_tensors=kind),
-            lambda result: np.asarray(result["pixel_values"]),
-        )
+
+        def array(result: Any) -> np.ndarray:
+            values = result["pixel_values"]
+            return np.asarray(values.float() if kind == "pt" else values)  # numpy has no bfloat16
+
+        return Job(lambda: processor(images=[self._image.open(io.BytesIO(data))], return_tensors=kind), array)
 
 
 class SglangMm:
