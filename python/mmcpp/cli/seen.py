@@ -29,13 +29,13 @@ _GAP = 6  # pixels between tiles
 _GAP_COLOUR = (255, 60, 60)
 _NOTHING = (255, 255, 255)  # where no tile stands
 # The other families have the picture as a whole behind its tiles.
-_OVERVIEW_FIRST = ("llava_next", "global_tiles", "perception_lm")
+_OVERVIEW_FIRST = ("llava_next", "global_tiles", "perception_lm", "ovis2")
 
 
 def is_drawn(processor: ImageProcessor) -> bool:
     """Tell whether ``draw`` can: of ``qwen_vl``'s patches, and of every feature that is a stack of tiles."""
     shape = processor.plan(448, 448).feature_shape
-    return processor.family == "qwen_vl" or (len(shape) >= 4 and shape[-3] == 3)
+    return processor.family == "qwen_vl" or (len(shape) >= 4 and shape[-3] == 3 and processor.pack_axis == 0)
 
 
 def draw(processor: ImageProcessor, encoded: bytes, path: Path) -> None:

@@ -24,7 +24,11 @@ _MIMO_ARCHITECTURE = "MiMoV2ForCausalLM"  # its model type is also that of model
 
 
 def reader_of(model: ConfigReader) -> Reader | None:
-    """Give what makes the spec of a checkpoint with this ``config.json``; None if the image processor's class does."""
+    """Give what makes the spec of a checkpoint; None if the image processor's class does.
+
+    Args:
+        model: its ``config.json``.
+    """
     if model.get("architectures") == [_MIMO_ARCHITECTURE]:
         return _mimo_v2
     model_type = model.get("model_type")

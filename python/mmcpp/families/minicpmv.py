@@ -27,7 +27,7 @@ MODEL_TYPES: Mapping[str, int] = {}
 
 
 def read_spec(checkpoint: Checkpoint) -> dict[str, Any]:
-    """Read the spec, where absent keys have the class's defaults.
+    """Read the spec of a ``checkpoint``, where absent keys have the class's defaults.
 
     Raises:
         UnsupportedError: a flag asks for something that this family does not do.

@@ -64,3 +64,6 @@ def test_padding_and_overview_are_drawn(tmp_path):
 
 def test_what_is_drawn():
     assert is_drawn(mmcpp.ImageProcessor.from_spec(preset_spec("qwen2_vl")))
+    strips = {"family": "minicpmv", "patch_size": 14, "merge_size": 4, "scale_resolution": 448, "max_slices": 9}
+    colours = {"image_mean": [0.5] * 3, "image_std": [0.5] * 3}
+    assert not is_drawn(mmcpp.ImageProcessor.from_spec({**strips, **colours, "image_token_id": 1}))
