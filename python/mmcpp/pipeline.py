@@ -275,6 +275,8 @@ class ImageProcessor(_Configured):
               ``image_sizes`` ``int64 [n, 2]``, height first.
             - ``llava_next``: ``[n, tiles of the most, 3, tile_size, tile_size]``, zero tiles behind;
               ``image_sizes`` ``int64 [n, 2]`` of the given pictures, height first.
+            - ``granite_docling``: ``[n, tiles of the most, 3, tile_height, tile_width]``, zero tiles behind;
+              ``pixel_attention_mask`` ``bool [n, tiles of the most]``.
             - ``idefics3``: ``[n, tiles of the most, 3, tile_size, tile_size]``, zero tiles behind;
               ``pixel_attention_mask`` ``int64 [n, tiles of the most, tile_size, tile_size]``.
             - ``mllama``: ``[n, 1, max_tiles, 3, tile_size, tile_size]``, zero tiles behind; ``aspect_ratio_ids``
@@ -286,6 +288,8 @@ class ImageProcessor(_Configured):
               global_size]``, and if there are tiles ``[tiles of all pictures, 3, tile_size, tile_size]``:
               ``images_crop`` with ``images_spatial_crop``, or ``pixel_values_local`` with ``num_local_patches``
               ``int64 [n]`` and of ``unlimited_ocr`` ``patches_grid`` ``int64 [n, 2]``, columns first.
+            - ``deepseek_vl_hybrid``: ``[n, 3, size, size]``, and ``high_res_pixel_values`` ``[n, 3, high_res_size,
+              high_res_size]``.
             - ``perception_lm``: ``[n, tiles of the most, 3, tile_size, tile_size]``, zero tiles behind.
             - ``padded_patches``: ``[n, max_patches, 3 * patch_size**2]``, zero patches behind; of the size
               rule ``siglip2`` ``pixel_attention_mask`` ``int32 [n, max_patches]`` and ``spatial_shapes``

@@ -17,8 +17,10 @@ from typing import Any, Literal, overload
 from mmcpp.errors import UnsupportedError
 from mmcpp.families import (
     by_model,
+    deepseek_vl_hybrid,
     fixed_size,
     global_tiles,
+    granite_docling,
     idefics3,
     internvl,
     llama4,
@@ -64,6 +66,8 @@ _FAMILIES = (
     perception_lm,
     minicpmv,
     ovis2,
+    deepseek_vl_hybrid,
+    granite_docling,
 )
 _PRESETS = qwen_vl.PRESETS
 # The class of checkpoints whose file names none.

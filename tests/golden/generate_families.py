@@ -33,6 +33,8 @@ MODULES = (
     "test_hf_perception_lm",
     "test_hf_minicpmv",
     "test_hf_ovis2",
+    "test_hf_deepseek_vl_hybrid",
+    "test_hf_granite_docling",
 )
 SIZES = ((3, 7), (90, 211), (150, 61))
 

@@ -10,6 +10,7 @@ import pytest
 
 import mmcpp
 from hf import Both, Tokens, compare, compare_prompt, picture_in, processing, torchvision_only, torchvision_stand_in
+from mmcpp.families.mllama import cross_attention_mask
 from samples import CLIP
 
 pytestmark = pytest.mark.hf
@@ -114,6 +115,22 @@ def test_mllama_prompt():
     rule = SimpleNamespace(image_token="<|image|>")
     spec = spec_of("mllama", image_token_id=tokens.id("<|image|>"))
     compare_prompt(spec, tokens, "<|image|>", lambda inputs, i: replace(rule, inputs, i), processor("mllama"))
+
+
+def test_mllama_cross_attention():
+    rule = processing("mllama")
+    choose = random.Random(9)
+    for length in range(1, 40):
+        ids = [choose.choice([7, 7, 1, 2]) for _ in range(length)]
+        tiles = [choose.randint(1, 4) for _ in range(ids.count(7))]
+        if tiles:
+            ranges = rule.get_cross_attention_token_mask(ids, 7)
+            theirs = rule.convert_sparse_cross_attention_mask_to_dense([ranges], [tiles], 4, length)[0]
+            ours = cross_attention_mask(ids, tiles, image_token_id=7, max_tiles=4)
+            assert (ours.dtype, ours.shape) == (theirs.dtype, theirs.shape)
+            assert ours.tobytes() == theirs.tobytes(), ids
+    with pytest.raises(ValueError, match="1 image tokens for 2 pictures"):
+        cross_attention_mask([7, 1], [1, 1], image_token_id=7, max_tiles=4)
 
 
 def test_llama4_prompt():

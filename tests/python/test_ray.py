@@ -17,7 +17,8 @@ from samples import SPEC, encode, noise, png, smooth
 JPEG = encode(smooth(90, 120), "JPEG")
 PICTURES = [png(70, 50), JPEG, noise(56, 56)]
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "families.json").read_text(encoding="utf-8"))["cases"]
-ONE = [case["spec"] for case in GOLDEN if "global_size" not in case["spec"]]  # else a picture has several features
+SEVERAL = {"global_size", "high_res_size"}  # keys of specs whose pictures have several features
+ONE = [case["spec"] for case in GOLDEN if not SEVERAL & case["spec"].keys()]
 SPECS = list({(spec["family"], spec.get("size_rule")): spec for spec in ONE}.values())
 IDS = [spec["family"] + spec.get("size_rule", "") for spec in SPECS]
 

@@ -161,6 +161,20 @@ struct Answer {
   Safetensors tensors;
 };
 
+/// An item's feature, or the tensors that it holds one behind another.
+void AddFeature(const Family& family, const OutputItem& item, const std::string& suffix,
+                Safetensors* tensors) {
+  const Tensor& feature = item.feature;
+  if (item.plan.feature_parts.empty()) tensors->Add(family.feature_name() + suffix, feature);
+  const uint8_t* data = feature.data();
+  for (const FeaturePart& part : item.plan.feature_parts) {
+    tensors->Add(part.name + suffix, feature.dtype(), part.shape, data);
+    size_t bytes = DTypeSize(feature.dtype());
+    for (const int64_t side : part.shape) bytes *= static_cast<size_t>(side);
+    data += bytes;
+  }
+}
+
 void Describe(const Family& family, Answer* answer) {
   const Response& response = answer->response;
   const auto length = static_cast<int64_t>(response.input_ids.size());
@@ -178,7 +192,7 @@ void Describe(const Family& family, Answer* answer) {
   tensors.Add("content_hashes", DType::kI64, {count}, answer->hashes.data());
   for (size_t i = 0; i < response.items.size(); ++i) {
     const std::string suffix = "." + std::to_string(i);
-    tensors.Add(family.feature_name() + suffix, response.items[i].feature);
+    AddFeature(family, response.items[i], suffix, &tensors);
     for (const NamedTensor& aux : response.items[i].aux) tensors.Add(aux.name + suffix, aux.tensor);
   }
   if (const auto* rope = std::get_if<MRope>(&response.positions)) {

@@ -11,6 +11,7 @@
 #include "base/ensure.h"
 #include "families/item_prompt.h"
 #include "families/resize_planes.h"
+#include "families/tile_marks.h"
 #include "transforms/longest_edge.h"
 
 namespace mmcpp::families {
@@ -22,14 +23,9 @@ constexpr int kMaxTileSize = 4096;
 constexpr uint64_t kMaxTokens = uint64_t{1} << 16;
 constexpr uint64_t kMaxTiles = 4096;
 
-struct Marks {
-  std::vector<int64_t> fake, global, row_column, row_end, last_row_end;
-  int columns = 0;  ///< of row_column
-};
-
 struct Config {
   ItemPrompt prompt;
-  Marks marks;
+  TileMarks marks;
   uint64_t tokens_per_tile = 0;
   int longest_edge = 0;
   int tile_size = 0;
@@ -37,25 +33,10 @@ struct Config {
   PixelRules pixels;
 };
 
-Marks ReadMarks(SpecReader* spec) {
-  Marks marks;
-  marks.fake = spec->Ints("fake_token_ids");
-  marks.global = spec->Ints("global_token_ids");
-  marks.row_column = spec->Ints("row_column_token_ids");
-  marks.row_end = spec->Ints("row_end_token_ids");
-  marks.last_row_end = spec->Ints("last_row_end_token_ids");
-  marks.columns = static_cast<int>(spec->UIntOr("mark_columns", 1, kMaxTiles, 1));
-  if (marks.row_column.size() % static_cast<size_t>(marks.columns) != 0) {
-    spec->Fail("row_column_token_ids: " + std::to_string(marks.row_column.size()) +
-               " are no rows of mark_columns " + std::to_string(marks.columns));
-  }
-  return marks;
-}
-
 Result<Config> ReadConfig(SpecReader spec) {
   Config config;
   config.prompt = ItemPrompt::Read(&spec);
-  config.marks = ReadMarks(&spec);
+  config.marks = TileMarks::Read(&spec);
   config.tokens_per_tile = spec.UInt("tokens_per_tile", 1, kMaxTokens);
   config.longest_edge = spec.Size("longest_edge", transforms::kMaxLongestEdge);
   config.tile_size = spec.Size("tile_size", kMaxTileSize);
@@ -140,32 +121,22 @@ class Idefics3 final : public Family {
 
  private:
   Result<uint64_t> Tokens(const TileGrid& grid) const {
-    const Marks& marks = config_.marks;
+    const TileMarks& marks = config_.marks;
     const auto tiles = static_cast<uint64_t>(grid.count());
-    uint64_t tokens = tiles * (config_.tokens_per_tile + marks.fake.size()) + marks.global.size() +
-                      marks.fake.size();
+    uint64_t tokens = tiles * config_.tokens_per_tile + 2 * marks.fake.size() + marks.global.size();
     if (grid.thumbnail) {
-      tokens += (uint64_t{grid.rows} - 1) * marks.row_end.size() + marks.last_row_end.size();
-      if (!marks.row_column.empty()) {
-        const auto columns = static_cast<uint64_t>(marks.columns);
-        if (grid.columns > columns || grid.rows > marks.row_column.size() / columns) {
-          return InvalidArgument("tiles: " + std::to_string(grid.rows) + "x" +
-                                 std::to_string(grid.columns) + " are more than there are marks");
-        }
-        tokens += tiles - 1;
-      }
+      MMCPP_TRY(marks.Check(grid));
+      tokens += marks.CountOf(grid);
     }
     return config_.prompt.TokensWith(tokens);
   }
 
   void WriteTiles(const TileGrid& grid, ItemTokens* to) const {
-    const Marks& marks = config_.marks;
+    const TileMarks& marks = config_.marks;
     for (size_t row = 0; grid.thumbnail && row < grid.rows; ++row) {
       for (size_t column = 0; column < grid.columns; ++column) {
         to->Add(marks.fake);
-        if (!marks.row_column.empty()) {
-          to->Add(marks.row_column[row * static_cast<size_t>(marks.columns) + column]);
-        }
+        to->Add(marks.At(row, column));
         to->AddRun(config_.tokens_per_tile);
       }
       to->Add(row + 1 < grid.rows ? marks.row_end : marks.last_row_end);

@@ -5,9 +5,11 @@
 
 #include "base/ensure.h"
 #include "base/out_of_memory.h"
+#include "families/deepseek_vl_hybrid.h"
 #include "families/dsv41.h"
 #include "families/fixed_size.h"
 #include "families/global_tiles.h"
+#include "families/granite_docling.h"
 #include "families/idefics3.h"
 #include "families/inkling.h"
 #include "families/intern_vl.h"
@@ -48,6 +50,8 @@ constexpr Entry kFamilies[] = {
     {"perception_lm", families::MakePerceptionLm},
     {"minicpmv", families::MakeMiniCpmV},
     {"ovis2", families::MakeOvis2},
+    {"deepseek_vl_hybrid", families::MakeDeepseekVlHybrid},
+    {"granite_docling", families::MakeGraniteDocling},
     // Those of the reference crate alone.
     {"inkling", families::MakeInkling},
     {"dsv41", families::MakeDsv41},

@@ -21,7 +21,8 @@ Overlap OverlapOf(int start, int size, int64_t canvas) {
 
 }  // namespace
 
-PixelRules PixelRules::Read(SpecReader* spec, Filter filter, transforms::NormRule aten_rule) {
+PixelRules PixelRules::Read(SpecReader* spec, Filter filter, transforms::NormRule aten_rule,
+                            const std::string& prefix) {
   enum class Resample { kAtenU8, kPil };
   PixelRules rules;
   const auto resample = spec->EnumOr<Resample>(
@@ -31,7 +32,7 @@ PixelRules PixelRules::Read(SpecReader* spec, Filter filter, transforms::NormRul
   rules.convention = aten           ? Convention::kAtenU8
                      : pillow == 12 ? Convention::kPillow12
                                     : Convention::kPillow13;
-  rules.filter = spec->EnumOr<Filter>("filter",
+  rules.filter = spec->EnumOr<Filter>((prefix + "filter").c_str(),
                                       {{"bicubic", Filter::kBicubic},
                                        {"bilinear", Filter::kBilinear},
                                        {"lanczos", Filter::kLanczos}},
@@ -42,10 +43,10 @@ PixelRules PixelRules::Read(SpecReader* spec, Filter filter, transforms::NormRul
         {1, 1, 1});
     return rules;
   }
-  const std::array<float, 3> mean = spec->Channels("image_mean");
-  const std::array<float, 3> std = spec->Channels("image_std");
+  const std::array<float, 3> mean = spec->Channels((prefix + "image_mean").c_str());
+  const std::array<float, 3> std = spec->Channels((prefix + "image_std").c_str());
   for (float channel : std) {
-    if (channel == 0) spec->Fail("image_std: expected numbers other than 0");
+    if (channel == 0) spec->Fail(prefix + "image_std: expected numbers other than 0");
   }
   rules.table = transforms::MakeNormTable(aten ? aten_rule : transforms::NormRule::kPil, mean, std);
   return rules;

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 
 #include "families/spec.h"
 #include "mmcpp/image.h"
@@ -22,10 +23,11 @@ struct PixelRules {
   Convention convention = Convention::kAtenU8;
   transforms::NormTable table;
 
-  /// Reads those keys; `filter` is the one that holds when the key is absent, `aten_rule` that of
-  /// torchvision's arithmetic.
+  /// Reads those keys, of which filter, image_mean and image_std are headed by `prefix`; `filter`
+  /// is the one that holds when the key is absent, `aten_rule` that of torchvision's arithmetic.
   static PixelRules Read(SpecReader* spec, Filter filter = Filter::kBicubic,
-                         transforms::NormRule aten_rule = transforms::NormRule::kFused);
+                         transforms::NormRule aten_rule = transforms::NormRule::kFused,
+                         const std::string& prefix = "");
 };
 
 /// Resizes `image` to `size` and puts it on the canvas of `tiles` with its corner at `top`, `left`;

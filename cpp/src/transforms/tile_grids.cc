@@ -12,7 +12,7 @@
 namespace mmcpp::transforms {
 
 Result<Grid> ClosestRatioGrid(int height, int width, Size tile, int min_tiles, int max_tiles,
-                              GridTie tie) {
+                              GridTie tie, int max_side) {
   if (height <= 0 || width <= 0) return InvalidArgument("empty image");
   if (tile.height <= 0 || tile.width <= 0 || min_tiles < 1 || max_tiles > kMaxGridTiles ||
       min_tiles > max_tiles) {
@@ -29,6 +29,7 @@ Result<Grid> ClosestRatioGrid(int height, int width, Size tile, int min_tiles, i
     for (int columns = 1; columns <= count; ++columns) {
       if (count % columns != 0) continue;
       const Grid grid = {count / columns, columns};
+      if (grid.rows > max_side || columns > max_side) continue;
       const double difference = std::fabs(ratio - static_cast<double>(columns) / grid.rows);
       const bool wanted = tie == GridTie::kMoreTiles || area > half_tile * columns * grid.rows;
       const bool more = difference == best_difference && wanted;
