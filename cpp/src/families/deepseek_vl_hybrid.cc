@@ -56,12 +56,15 @@ Result<Config> ReadConfig(SpecReader spec) {
 Result<Image> InSquare(const Image& image, int side, const std::array<uint8_t, 3>& color) {
   MMCPP_ASSIGN(Image square, Image::Allocate(side, side));
   for (int y = 0; y < side; ++y) {
-    for (int x = 0; x < side; ++x) std::memcpy(square.row(y) + 3 * x, color.data(), color.size());
+    uint8_t* pixel = square.row(y);
+    for (int x = 0; x < side; ++x, pixel += color.size()) {
+      std::memcpy(pixel, color.data(), color.size());
+    }
   }
   const int top = (side - image.height()) / 2;
-  const int left = (side - image.width()) / 2;
+  const size_t left = static_cast<size_t>((side - image.width()) / 2);
   for (int y = 0; y < image.height(); ++y) {
-    std::memcpy(square.row(top + y) + 3 * left, image.row(y), image.row_bytes());
+    std::memcpy(square.row(top + y) + left * color.size(), image.row(y), image.row_bytes());
   }
   return square;
 }
