@@ -15,7 +15,7 @@ __all__ = ["Form", "difference", "form_of", "in_form"]
 
 Form: TypeAlias = tuple[Any, ...]
 """``("array",)``, ``("tensor",)`` or ``("int",)``; or ``("list", form)``, ``("tuple", form)`` or ``("size", form)`` of
-what stands in one."""
+what stands in one; or ``("kept", form)`` of what no ``return_tensors`` converts."""
 
 
 def form_of(value: Any) -> Form:
@@ -40,6 +40,8 @@ def form_of(value: Any) -> Form:
 
 def in_form(form: Form, array: npt.NDArray[Any]) -> Any:
     """Give an array in a form. Nothing is copied but numbers."""
+    if form[0] == "kept":
+        form = form[1]
     kind = form[0]
     if kind == "array":
         return array

@@ -180,7 +180,11 @@ def _proven(processor: Any, unsupported: Unsupported) -> Any:
         theirs = processor(pictures)
         if isinstance(pictures[0], list) and next(iter(theirs.values()))[0].ndim > _MOST_AXES:
             raise UnsupportedError(f"{hf_class.__name__} puts several pictures into one sample and stays in use")
-        forms = {name: form_of(value) for name, value in theirs.items()}
+        converted = processor(pictures[:1], return_tensors="np" if backend == "pil" else "pt")
+        forms = {
+            name: ("kept", form_of(value)) if isinstance(converted.get(name), list) else form_of(value)
+            for name, value in theirs.items()
+        }
         ours._mmcpp = _State(class_name, backend, "error", settings, forms)
         try:
             differs = difference(ours(pictures), theirs)
@@ -243,13 +247,22 @@ def _batch(tensors: dict[str, Any], forms: dict[str, Form], return_tensors: Any)
         raise UnsupportedError(f"return_tensors {kind!r} is not supported")
     if list(tensors) != list(forms):
         tensors = {name: tensors[name] for name in forms if name in tensors} | tensors
-    if kind == "pt":
-        import torch
-
-        return BatchFeature({name: torch.from_numpy(array) for name, array in tensors.items()})
-    if kind == "np":
-        return BatchFeature(tensors)
+    if kind is not None:
+        return BatchFeature(
+            {name: _converted(forms.get(name, ("array",)), array, kind) for name, array in tensors.items()}
+        )
     unseen = [name for name in tensors if name not in forms]
     if unseen:  # of small pictures there was none
         raise UnsupportedError(f"{unseen[0]} without return_tensors is not supported")
     return BatchFeature({name: in_form(forms[name], array) for name, array in tensors.items()})
+
+
+def _converted(form: Form, array: Any, kind: str) -> Any:
+    """What ``return_tensors`` makes of a result."""
+    if form[0] == "kept":
+        return in_form(form, array)
+    if kind == "np":
+        return array
+    import torch
+
+    return torch.from_numpy(array)
