@@ -182,16 +182,17 @@ class Scaling:
 
 
 def scalings() -> list[Scaling]:
-    """Give the rows about threads."""
-    result = []
+    """Give the rows about threads; the first is the machine's own, which bounds the others."""
+    name = "two sums by SHA-256, not mmcpp's"
+    result = [Scaling(name, "hashes", "hd_q90.jpg", {}, {"threads": 1}, {"threads": 2}, 1, 2)]
     for budget, pixels in BUDGETS.items():
         arguments = {"max_pixels": pixels, "dtype": "float32"}
         result.append(
             Scaling(
-                f"two 1920x1080 requests, {budget}, f32",
+                f"two times 8 requests of 1920x1080, {budget}, f32",
                 "requests",
                 "hd_q90.jpg",
-                arguments,
+                arguments | {"each": 8},  # so many that the wait for the slower thread at the end counts little
                 {"threads": 1},
                 {"threads": 2},
                 1,

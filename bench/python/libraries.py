@@ -7,6 +7,7 @@ asked for is imported, so that the libraries need not get along with each other.
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import importlib.machinery
 import importlib.metadata
 import importlib.util
@@ -93,14 +94,29 @@ class Mmcpp:
         return Job(lambda: processor(data), lambda result: result["pixel_values"])
 
     def requests(self, case: Case) -> Job:
-        """So many requests as threads, at the same time."""
+        """Threads at the same time, each with so many requests one after the other."""
         processor, data, threads = self._processor(case), _data(case), case["threads"]
         pool = ThreadPoolExecutor(threads)
 
+        def serve(_: int) -> Any:
+            for _ in range(case["each"] - 1):
+                processor(data, dtype=case["dtype"])
+            return processor(data, dtype=case["dtype"])
+
         def run() -> list[Any]:
-            return list(pool.map(lambda _: processor(data, dtype=case["dtype"]), range(threads)))
+            return list(pool.map(serve, range(threads)))
 
         return Job(run, lambda results: results[0]["pixel_values"])
+
+    def hashes(self, case: Case) -> Job:
+        """A SHA-256 sum by each thread, at the same time: what the machine itself gives them."""
+        data, threads = bytes(128 << 20), case["threads"]
+        pool = ThreadPoolExecutor(threads)
+
+        def run() -> list[bytes]:
+            return list(pool.map(lambda _: hashlib.sha256(data).digest(), range(threads)))
+
+        return Job(run, lambda sums: np.frombuffer(sums[0], np.uint8))
 
     def cached(self, case: Case) -> Job:
         """A request of pictures, some of which were seen before; gives the features that the device has not."""
