@@ -43,7 +43,9 @@ struct FeaturePart {
 struct ItemPlan {
   std::vector<int64_t> feature_shape;
   Geometry geometry;
-  uint64_t tokens = 0;    ///< prompt tokens that take a placeholder's place, any around it counted
+  /// Prompt tokens that take a placeholder's place, any around it counted; where an item's number
+  /// is among them, those of the first ten items: the plans of a request count their own.
+  uint64_t tokens = 0;
   int source_height = 0;  ///< the picture itself, in pixels, where a family's Aux needs it
   int source_width = 0;
   int resized_height = 0;  ///< the picture the model sees, in pixels

@@ -131,12 +131,26 @@ RequestCounters CountItems(Span<const MediaSource> media, const ProcessedItems& 
   return counters;
 }
 
+/// A plan is made without an item's number in the request, which may stand in the prompt: only the
+/// layout, valid for these plans, says how many tokens there are.
+void CountTokens(const TokenLayout& layout, std::vector<ItemPlan>* plans) {
+  for (const Segment& segment : layout.segments) {
+    const auto* media = std::get_if<MediaSegment>(&segment);
+    if (media == nullptr) continue;
+    const auto* repeat = std::get_if<RepeatPattern>(&media->pattern);
+    (*plans)[media->item].tokens = repeat != nullptr
+                                       ? repeat->count
+                                       : std::get_if<ExplicitPattern>(&media->pattern)->ids.size();
+  }
+}
+
 /// Expands the prompt by the items' plans; `to` is a Response or a PlannedRequest.
 template <class Expanded>
-Status ExpandPrompt(const Family& family, Span<const int64_t> ids, Span<const ItemPlan> plans,
-                    uint64_t max_tokens, Expanded* to) {
-  MMCPP_ASSIGN(const TokenLayout layout, family.Layout(ids, plans));
-  MMCPP_ASSIGN(ExpandedPrompt prompt, ApplyLayout(ids, layout, plans.size(), max_tokens));
+Status ExpandPrompt(const Family& family, Span<const int64_t> ids, uint64_t max_tokens,
+                    std::vector<ItemPlan>* plans, Expanded* to) {
+  MMCPP_ASSIGN(const TokenLayout layout, family.Layout(ids, *plans));
+  MMCPP_ASSIGN(ExpandedPrompt prompt, ApplyLayout(ids, layout, plans->size(), max_tokens));
+  CountTokens(layout, plans);
   to->input_ids = std::move(prompt.input_ids);
   to->offsets = std::move(prompt.offsets);
   return Ok{};
@@ -158,7 +172,8 @@ Status ExpandAndTime(const Family& family, Span<const int64_t> ids, const Proces
 
   MMCPP_TRY(driver::CheckStop(options, "layout"));
   Stopwatch stopwatch;
-  MMCPP_TRY(ExpandPrompt(family, ids, plans, options.limits.max_tokens, response));
+  MMCPP_TRY(ExpandPrompt(family, ids, options.limits.max_tokens, &plans, response));
+  for (size_t i = 0; i < plans.size(); ++i) response->items[i].plan.tokens = plans[i].tokens;
   response->layout_ms = stopwatch.Lap();
   MMCPP_TRY(driver::CheckStop(options, "positions"));
   MMCPP_TRY(Position(family, plans, response));
@@ -203,7 +218,7 @@ Result<PlannedRequest> Plan(const Family& family, Span<const int64_t> input_ids,
                  }));
     planned.items.push_back(std::move(plan));
   }
-  MMCPP_TRY(ExpandPrompt(family, input_ids, planned.items, limits.max_tokens, &planned));
+  MMCPP_TRY(ExpandPrompt(family, input_ids, limits.max_tokens, &planned.items, &planned));
   MMCPP_TRY(Position(family, planned.items, &planned));
   return planned;
 }

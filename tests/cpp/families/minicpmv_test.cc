@@ -101,6 +101,30 @@ TEST(MiniCpmV, LayoutAndItsNumbers) {
   EXPECT_EQ(planned->items[0].tokens, 19u);
 }
 
+TEST(MiniCpmV, NumbersOfSeveralDigits) {
+  nlohmann::json spec = Spec();
+  spec["image_id_token_ids"] = {6, 7, 100, 101, 102, 103, 104, 105, 106, 107, 108, 109};
+  const auto family = Make(spec);
+  for (const size_t count : {1, 9, 10, 11, 12, 101}) {
+    const std::vector<int64_t> ids(count, 9);
+    const std::vector<PictureSize> sizes(count, {4, 4});
+    RequestLimits limits;
+    limits.max_items = count;
+    const auto planned = PlanRequest(*family, ids, sizes, limits);
+    ASSERT_TRUE(planned.ok()) << planned.error().message;
+    std::vector<int64_t> expected;
+    for (size_t i = 0; i < count; ++i) {
+      const std::string number = std::to_string(i);
+      expected.push_back(6);
+      for (const char digit : number) expected.push_back(100 + (digit - '0'));
+      expected.insert(expected.end(), {7, 1, 9, 2});
+      EXPECT_EQ(planned->items[i].tokens, 5 + number.size()) << i;
+      EXPECT_EQ(planned->offsets[i].last, expected.size() - 1) << i;
+    }
+    EXPECT_EQ(planned->input_ids, expected);
+  }
+}
+
 TEST(MiniCpmV, RefusesSpecsOutOfRange) {
   for (const nlohmann::json& change :
        {nlohmann::json{{"patch_size", 0}}, nlohmann::json{{"merge_size", 17}},
