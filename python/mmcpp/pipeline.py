@@ -192,6 +192,9 @@ class _Configured:
     def count_tokens(self, height: int, width: int) -> int:
         """Give the prompt tokens that stand for a picture of this size.
 
+        Where a picture's number is among them, as of MiniCPM-V, it has one digit here: the plans of a request count
+        those of its own numbers.
+
         Args:
             height: of the picture, in pixels.
             width: of the picture, in pixels.

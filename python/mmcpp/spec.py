@@ -11,6 +11,7 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, overload
 
@@ -33,6 +34,7 @@ from mmcpp.families import (
     pixtral,
     qwen_vl,
 )
+from mmcpp.families.tokens import Marks, TokenizerFiles
 from mmcpp.inputs import text
 
 __all__ = [
@@ -105,7 +107,7 @@ def families() -> dict[str, dict[str, list[str]]]:
     of_transformers = {
         family.__name__.rpartition(".")[2]: {
             "image_processors": list(family.CLASSES),
-            "model_types": list(family.MODEL_TYPES),
+            "model_types": [*family.MODEL_TYPES, *getattr(family, "MARKS", {})],
         }
         for family in _FAMILIES
     }
@@ -159,7 +161,8 @@ def load_spec(
 
     The image processor's settings are taken from ``processor_config.json`` (its
     ``image_processor`` object, as transformers 5 writes it), else from
-    ``preprocessor_config.json``; the image token from ``config.json``. Models that have no image
+    ``preprocessor_config.json``; the image token from ``config.json``; of models that put further tokens around
+    pictures, these and it from the tokenizer's files (see ``mmcpp.families.tokens``). Models that have no image
     processor in transformers are told by their ``model_type`` (see ``mmcpp.families.by_model``).
 
     Args:
@@ -171,7 +174,8 @@ def load_spec(
             ``"pil"`` follows the order of passes of the Pillow that is installed, 13 and later if
             none is.
         for_prompts: whether prompts will be expanded too. If not, ``config.json`` may be missing,
-            or be of another model that shares this image processor; the image token is -1 then.
+            or be of another model that shares this image processor; the image token is -1 then, and no
+            tokenizer is read.
 
     Returns:
         A JSON object as ``ImageProcessor.from_spec`` takes it.
@@ -198,7 +202,7 @@ def load_spec(
         )
     path = folder / "processor_config.json"
     processor = ConfigReader(_read_object(path) if path.exists() else {}, path.name)
-    return _family_spec(Checkpoint(base, config, processor, model, _arithmetic(backend), for_prompts))
+    return _family_spec(Checkpoint(base, config, processor, model, _arithmetic(backend), for_prompts, folder))
 
 
 def image_spec(class_name: str, settings: ConfigReader, *, backend: Backend) -> dict[str, Any]:
@@ -262,6 +266,34 @@ class Checkpoint:
     """The spec's keys ``resample`` and ``pillow_generation``."""
     for_prompts: bool
     """Whether prompts will be expanded too."""
+    folder: Path | None = None
+    """With the tokenizer's files; none if there are settings alone."""
+
+    def tokens(self, model_types: Mapping[str, int], marks: Mapping[str, Marks]) -> dict[str, Any]:
+        """Give a spec's keys of tokens: the image token, and those around pictures if prompts will be expanded.
+
+        Args:
+            model_types: as for ``image_token``.
+            marks: the model types whose tokens stand in the tokenizer's files, and their keys.
+
+        Raises:
+            UnsupportedError: prompts are wanted of another model type, or a mark is not one token.
+        """
+        model_type = self.model.text("model_type")
+        own = marks.get(model_type or "") if self.for_prompts else None
+        if own is None:
+            return {"image_token_id": self.image_token({**model_types, **dict.fromkeys(marks, _NO_TOKEN)})}
+        return self.tokenizer.ids(own)
+
+    @cached_property
+    def tokenizer(self) -> TokenizerFiles:
+        """The tokens of the tokenizer's files; ValueError for files that are none."""
+
+        def read(name: str) -> ConfigReader:
+            path = None if self.folder is None else self.folder / name
+            return ConfigReader({} if path is None or not path.exists() else _read_object(path), name)
+
+        return TokenizerFiles(read)
 
     def image_token(self, model_types: Mapping[str, int]) -> int:
         """Give the image token.
@@ -366,6 +398,17 @@ class ConfigReader:
             raise self._wrong(key, "an object")
         return ConfigReader(value, f"{self.where}: {key}")
 
+    def names(self) -> list[str]:
+        """Give the names of all values."""
+        return list(self._values)
+
+    def objects(self, key: str) -> list[ConfigReader]:
+        """Give readers of a list of objects; none if it is absent."""
+        values = self.get(key, [])
+        if not isinstance(values, list) or not all(isinstance(value, Mapping) for value in values):
+            raise self._wrong(key, "objects")
+        return [ConfigReader(value, f"{self.where}: {key}") for value in values]
+
     def choice(self, key: str, default: int, names: Mapping[int, str]) -> str:
         """Give what ``names`` says to an integer; only those in it are supported."""
         number = self.integer(key, default)
@@ -456,7 +499,7 @@ def _by_model(folder: Path, model: ConfigReader, backend: Backend | None, for_pr
         raise UnsupportedError(f"{model.where}: backend {backend!r} is not supported: {model_type} has pil alone")
     path = folder / "preprocessor_config.json"
     config = ConfigReader(_read_object(path) if path.exists() else {}, path.name)
-    return Checkpoint("", config, ConfigReader({}, "no file"), model, _arithmetic("pil"), for_prompts)
+    return Checkpoint("", config, ConfigReader({}, "no file"), model, _arithmetic("pil"), for_prompts, folder)
 
 
 def _remote_class(config: ConfigReader) -> str:

@@ -43,9 +43,7 @@ struct FeaturePart {
 struct ItemPlan {
   std::vector<int64_t> feature_shape;
   Geometry geometry;
-  /// Prompt tokens that take a placeholder's place, any around it counted; where an item's number
-  /// is among them, those of the first ten items: the plans of a request count their own.
-  uint64_t tokens = 0;
+  uint64_t tokens = 0;    ///< prompt tokens that take a placeholder's place, any around it counted
   int source_height = 0;  ///< the picture itself, in pixels, where a family's Aux needs it
   int source_width = 0;
   int resized_height = 0;  ///< the picture the model sees, in pixels

@@ -26,6 +26,7 @@ using transforms::Size;
 
 constexpr int kMaxSide = 4096;
 constexpr int kMaxTiles = 256;
+constexpr uint64_t kMaxTiledItems = uint64_t{1} << 16;
 constexpr int kMaxTokensAlong = 1024;
 
 /// What a model does its own way.
@@ -50,6 +51,7 @@ struct Config {
   int global_size = 0, tile_size = 0;
   int global_tokens = 0, tile_tokens = 0;  ///< along a side
   int min_tiles = 1, max_tiles = 1;
+  uint64_t max_tiled_items = 0;  ///< in a prompt; 0: any number
   std::array<uint8_t, 3> background = {};
   PixelRules pixels;
 };
@@ -83,6 +85,7 @@ Result<Config> ReadConfig(SpecReader spec) {
                                             {"unlimited_ocr", kUnlimitedOcr}},
                                            kDeepseekVl2);
   ReadTiles(&spec, &config);
+  config.max_tiled_items = spec.UIntOr("max_tiled_items", 1, kMaxTiledItems, 0);
   config.background = ReadColor(&spec, "background");
   config.pixels = PixelRules::Read(&spec);
   MMCPP_TRY(spec.Finish());
@@ -170,10 +173,25 @@ class GlobalTiles final : public Family {
 
   Result<TokenLayout> Layout(Span<const int64_t> input_ids,
                              Span<const ItemPlan> items) const override {
+    MMCPP_TRY(CheckTiled(items));
     return config_.prompt.Layout(input_ids, items);
   }
 
  private:
+  // DeepSeek-VL2's code cuts no picture of a prompt with more of them: a plan alone cannot know.
+  Status CheckTiled(Span<const ItemPlan> items) const {
+    if (config_.max_tiled_items == 0 || items.size() <= config_.max_tiled_items) return Ok{};
+    for (size_t i = 0; i < items.size(); ++i) {
+      const auto& grid = std::get<TileGrid>(items[i].geometry);
+      if (grid.rows == 1 && grid.columns == 1) continue;
+      return InvalidArgument("item " + std::to_string(i) + ": tiles in a prompt of " +
+                             std::to_string(items.size()) + " pictures, of more than " +
+                             std::to_string(config_.max_tiled_items) +
+                             " none has any; use a spec of one resolution");
+    }
+    return Ok{};
+  }
+
   // Of the picture as a whole, before it is padded.
   Result<Size> GlobalSize(int height, int width) const {
     const int side = config_.global_size;

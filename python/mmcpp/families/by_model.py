@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mmcpp.families import CLIP
+from mmcpp.families.tokens import Mark, Marks
 
 if TYPE_CHECKING:
     from mmcpp.spec import Checkpoint, ConfigReader
 
-__all__ = ["FAMILIES", "MODEL_TYPES", "reader_of"]
+__all__ = ["FAMILIES", "MARKS", "MODEL_TYPES", "reader_of"]
 
 Reader = Callable[["Checkpoint"], dict[str, Any]]
 
@@ -61,7 +62,7 @@ def _kimi_k3(checkpoint: Checkpoint) -> dict[str, Any]:
     config = checkpoint.image.mapping("media_proc_cfg", {})
     # Pictures with transparency would have to keep it through the resize.
     config.require("transparent_bg_config", None, "opaque pictures, without a background; write a spec for those")
-    spec: dict[str, Any] = {"family": "kimi_k3", "image_token_id": checkpoint.image_token(MODEL_TYPES)}
+    spec: dict[str, Any] = {"family": "kimi_k3", **checkpoint.tokens(MODEL_TYPES, MARKS)}
     for key in ("patch_size", "merge_kernel_size", "in_patch_limit", "patch_limit_on_one_side"):
         spec[key] = config.integer(key, None)
         if spec[key] is None:
@@ -124,7 +125,7 @@ _READERS: Mapping[str, Reader] = {
 FAMILIES: Mapping[str, tuple[str, ...]] = {
     "inkling": ("inkling_mm_model",),
     "dsv41": ("deepseek_v41",),
-    "kimi_k3": (),
+    "kimi_k3": ("kimi_k3",),
     "mimo_v2": ("mimo_v2",),
     "intern_vl": (),
 }
@@ -133,3 +134,7 @@ FAMILIES: Mapping[str, tuple[str, ...]] = {
 MODEL_TYPES: Mapping[str, int] = {"deepseek_v41": -1, "inkling_mm_model": -101}
 """``model_type`` of the checkpoints whose prompts can be expanded from their files alone, and the image token where
 config.json names none."""
+
+MARKS: Mapping[str, Marks] = {"kimi_k3": {"image_token_id": Mark("<|media_pad|>")}}
+"""``model_type`` of the checkpoints whose tokens stand in the tokenizer's files alone, and the spec's keys of them.
+What stands around a picture of Kimi K3, its size among it, is the prompt's own."""

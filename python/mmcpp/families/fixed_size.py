@@ -10,11 +10,12 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from mmcpp.families import CLIP, FILTERS, HALF, Channels
+from mmcpp.families.tokens import Mark, Marks
 
 if TYPE_CHECKING:
     from mmcpp.spec import Checkpoint
 
-__all__ = ["CLASSES", "CONSTANTS", "MODEL_TYPES", "read_spec"]
+__all__ = ["CLASSES", "CONSTANTS", "MARKS", "MODEL_TYPES", "read_spec"]
 
 CLASSES: Mapping[str, tuple[bool, int, Channels]] = {
     "CLIPImageProcessor": (True, 3, CLIP),
@@ -38,6 +39,15 @@ MODEL_TYPES: Mapping[str, int] = {
 """``model_type`` of the checkpoints whose prompts can be expanded from their files alone, and the image token where
 config.json names none."""
 
+MARKS: Mapping[str, Marks] = {
+    "janus": {
+        "image_token_id": Mark("<image_placeholder>", "image_token"),
+        "prefix_token_ids": [Mark("<begin_of_image>", "boi_token")],
+        "suffix_token_ids": [Mark("<end_of_image>", "eoi_token")],
+    }
+}
+"""``model_type`` of the checkpoints whose tokens stand in the tokenizer's files alone, and the spec's keys of them."""
+
 CONSTANTS: Mapping[str, Mapping[str, int]] = {"Gemma3ImageProcessor": {"num_crops": 0}}
 """Further keys of a class's result, with each picture's number: no picture is cut where there is no pan and scan."""
 
@@ -59,7 +69,7 @@ def read_spec(checkpoint: Checkpoint) -> dict[str, Any]:
     height, width = config.sides("crop_size" if crops else "size", 384 if pads else 224)
     spec: dict[str, Any] = {
         "family": "fixed_size",
-        "image_token_id": _image_token(checkpoint),
+        **_tokens_of_prompts(checkpoint),
         "tokens_per_image": _tokens(checkpoint, height, width),
         "height": height,
         "width": width,
@@ -80,12 +90,13 @@ def read_spec(checkpoint: Checkpoint) -> dict[str, Any]:
     return spec
 
 
-def _image_token(checkpoint: Checkpoint) -> int:
-    token = checkpoint.image_token(MODEL_TYPES)
+def _tokens_of_prompts(checkpoint: Checkpoint) -> dict[str, Any]:
+    tokens = checkpoint.tokens(MODEL_TYPES, MARKS)
     if checkpoint.model.text("model_type") == "colpali":
         vlm = checkpoint.model.mapping("vlm_config", {})
-        return vlm.integer("image_token_id", vlm.integer("image_token_index", token))
-    return token
+        old = vlm.integer("image_token_index", tokens["image_token_id"])
+        return {"image_token_id": vlm.integer("image_token_id", old)}
+    return tokens
 
 
 def _tokens(checkpoint: Checkpoint, height: int, width: int) -> int:

@@ -1,8 +1,9 @@
 """DeepSeek-VL2, DeepSeek-OCR, DeepSeek-OCR 2, Unlimited-OCR: the picture as a whole on a square, then tiles of it.
 
 Rules: ``DeepseekOcr2ImageProcessor`` in both backends and ``UnlimitedOcrImageProcessor`` of transformers 5.24; the code
-of DeepSeek-VL2 and DeepSeek-OCR, whose settings stand in ``processor_config.json`` itself. Of DeepSeek-VL2 a request of
-more than two pictures has no tiles: such a one needs a spec with the one resolution ``[tile_size, tile_size]``.
+of DeepSeek-VL2 and DeepSeek-OCR, whose settings stand in ``processor_config.json`` itself. Of DeepSeek-VL2 a prompt of
+more than two pictures has no tiles: such a one needs a spec with the one resolution ``[tile_size, tile_size]``, and is
+refused otherwise.
 """
 
 from __future__ import annotations
@@ -12,11 +13,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mmcpp.families import HALF
+from mmcpp.families.tokens import Mark, Marks
 
 if TYPE_CHECKING:
     from mmcpp.spec import Backend, Checkpoint, ConfigReader
 
-__all__ = ["BACKENDS", "CLASSES", "MODEL_TYPES", "read_spec"]
+__all__ = ["BACKENDS", "CLASSES", "MARKS", "MODEL_TYPES", "read_spec"]
 
 
 class _Class(NamedTuple):
@@ -45,6 +47,9 @@ MODEL_TYPES: Mapping[str, int] = {"deepseek_ocr2": 128815, "unlimited_ocr": 1288
 """``model_type`` of the checkpoints whose prompts can be expanded from their files alone, and the image token where
 config.json names none."""
 
+MARKS: Mapping[str, Marks] = {"deepseek_vl_v2": {"image_token_id": Mark("<image>", "image_token")}}
+"""``model_type`` of the checkpoints whose tokens stand in the tokenizer's files alone, and the spec's keys of them."""
+
 
 def read_spec(checkpoint: Checkpoint) -> dict[str, Any]:
     """Read the spec of a ``checkpoint``, where absent keys have the class's defaults.
@@ -60,13 +65,14 @@ def read_spec(checkpoint: Checkpoint) -> dict[str, Any]:
     spec = {
         "family": "global_tiles",
         "layout": defaults.layout,
-        "image_token_id": checkpoint.image_token(MODEL_TYPES),
+        **checkpoint.tokens(MODEL_TYPES, MARKS),
         "image_mean": mean,
         "image_std": config.channels("image_std", HALF[1]),
         **checkpoint.arithmetic,
     }
     if checkpoint.class_name == "DeepseekVLV2Processor":
-        return spec | _vl2(config) | {"background": [int(channel * 255) for channel in mean]}
+        background = {"background": [int(channel * 255) for channel in mean]}
+        return spec | _vl2(config) | {**background, "max_tiled_items": 2}
     if checkpoint.class_name == "DeepseekOCRProcessor":
         return spec | _ocr(config, 1024, 640) | _tiles(2, 6) | {"background": [int(channel * 255) for channel in mean]}
     config.require("crop_to_patches", True, "as the processor asks for")

@@ -9,17 +9,29 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from mmcpp.families import CLIP
+from mmcpp.families.tokens import Mark, Marks
 
 if TYPE_CHECKING:
     from mmcpp.spec import Checkpoint
 
-__all__ = ["CLASSES", "MODEL_TYPES", "read_spec"]
+__all__ = ["CLASSES", "MARKS", "MODEL_TYPES", "read_spec"]
 
 CLASSES = ("GraniteDoclingImageProcessor",)
 """The image processor class of transformers, without the suffix of its backend."""
 
 MODEL_TYPES: Mapping[str, int] = {}
 """None: the marks of tiles stand in no file but the tokenizer's."""
+
+MARKS: Mapping[str, Marks] = {
+    "granite_docling": {
+        "image_token_id": Mark("<image>", "image_token"),
+        "fake_token_ids": [Mark("<fake_token_around_image>")],
+        "global_token_ids": [Mark("<global-img>")],
+        "row_end_token_ids": [Mark("\n")],
+        "last_row_end_token_ids": [Mark("\n\n")],
+    }
+}
+"""``model_type`` of the checkpoints whose tokens stand in the tokenizer's files alone, and the spec's keys of them."""
 
 
 def read_spec(checkpoint: Checkpoint) -> dict[str, Any]:
@@ -38,7 +50,8 @@ def read_spec(checkpoint: Checkpoint) -> dict[str, Any]:
     most = config.integer("max_patches", 32) if config.get("crop_to_patches", True) is True else 1
     return {
         "family": "granite_docling",
-        "image_token_id": checkpoint.image_token(MODEL_TYPES),
+        **checkpoint.tokens(MODEL_TYPES, MARKS),
+        **(checkpoint.tokenizer.places(max(most, 1)) if checkpoint.for_prompts else {}),
         "tokens_per_tile": checkpoint.processor.integer("image_seq_len", 64),
         "tile_height": height,
         "tile_width": width,

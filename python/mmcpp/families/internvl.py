@@ -12,11 +12,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from mmcpp.families import CLIP, IMAGENET
+from mmcpp.families.tokens import Mark, Marks
 
 if TYPE_CHECKING:
     from mmcpp.spec import Backend, Checkpoint
 
-__all__ = ["BACKENDS", "CLASSES", "MODEL_TYPES", "read_spec"]
+__all__ = ["BACKENDS", "CLASSES", "MARKS", "MODEL_TYPES", "read_spec"]
 
 CLASSES = ("GotOcr2ImageProcessor", "Cohere2VisionImageProcessor", "InternVLChatImageProcessor")
 """The image processor classes of transformers, without the suffix of their backend, and a name for InternVL's own
@@ -31,6 +32,32 @@ BACKENDS: Mapping[str, tuple[Backend, ...]] = {
 MODEL_TYPES: Mapping[str, int] = {"got_ocr2": 151859}
 """``model_type`` of the checkpoints whose prompts can be expanded from their files alone, and the image token where
 config.json names none."""
+
+_INTERNVL: Marks = {
+    "image_token_id": Mark("<IMG_CONTEXT>", "context_image_token"),
+    "prefix_token_ids": [Mark("<img>", "start_image_token")],
+    "suffix_token_ids": [Mark("</img>", "end_image_token")],
+}
+
+MARKS: Mapping[str, Marks] = {
+    "internvl": _INTERNVL,
+    "internvl_chat": _INTERNVL,
+    "qianfan_ocr": {**_INTERNVL, "placeholder_token_id": Mark("<image>", "image_placeholder_token")},
+    "aya_vision": {
+        "image_token_id": Mark("<|IMG_PATCH|>", "img_patch_token"),
+        "placeholder_token_id": Mark("<image>", "image_token"),
+        "prefix_token_ids": [Mark("<|START_OF_IMG|>", "start_of_img_token")],
+        "suffix_token_ids": [Mark("<|END_OF_IMG|>", "end_of_img_token")],
+        "thumbnail_token_ids": [Mark("TILE_GLOBAL", "tile_global_token")],
+    },
+    "cohere2_vision": {
+        "image_token_id": Mark("<|IMG_PATCH|>", "image_token"),
+        "prefix_token_ids": [Mark("<|START_OF_IMG|>", "boi_token")],
+        "suffix_token_ids": [Mark("<|END_OF_IMG|>", "eoi_token")],
+        "tile_end_token_ids": [Mark("<|IMG_LINE_BREAK|>", "img_line_break_token")],
+    },
+}
+"""``model_type`` of the checkpoints whose tokens stand in the tokenizer's files alone, and the spec's keys of them."""
 
 
 def read_spec(checkpoint: Checkpoint) -> dict[str, Any]:
@@ -50,14 +77,15 @@ def read_spec(checkpoint: Checkpoint) -> dict[str, Any]:
     crops = config.get("crop_to_patches", cohere2) is True
     if checkpoint.model.text("model_type") in ("internvl", "aya_vision", "qianfan_ocr"):
         crops = True
+    tiles = config.integer("max_patches", 12) if crops else 1
     spec = {
         "family": "internvl",
-        "image_token_id": checkpoint.image_token(MODEL_TYPES),
+        **checkpoint.tokens(MODEL_TYPES, _marks(tiles)),
         "tokens_per_tile": _tokens(checkpoint, height),
         "tile_height": height,
         "tile_width": width,
         "min_tiles": config.integer("min_patches", 1) if crops else 1,
-        "max_tiles": config.integer("max_patches", 12) if crops else 1,
+        "max_tiles": tiles,
         "image_mean": config.channels("image_mean", CLIP[0]),
         "image_std": config.channels("image_std", CLIP[1]),
         **checkpoint.arithmetic,
@@ -65,6 +93,12 @@ def read_spec(checkpoint: Checkpoint) -> dict[str, Any]:
     if cohere2:  # min_patches is not looked at there
         spec |= {"grid_rule": "least_enlargement", "min_tiles": 1}
     return spec
+
+
+def _marks(tiles: int) -> Mapping[str, Marks]:
+    """Aya Vision numbers its tiles."""
+    numbered = [Mark("TILE", "tile_token", f"_{i}") for i in range(1, tiles + 1)]
+    return {**MARKS, "aya_vision": {**MARKS["aya_vision"], "tile_token_ids": numbered}}
 
 
 def _chat(checkpoint: Checkpoint) -> dict[str, Any]:
@@ -79,7 +113,7 @@ def _chat(checkpoint: Checkpoint) -> dict[str, Any]:
     dynamic = model.get("dynamic_image_size", True) is True
     return {
         "family": "internvl",
-        "image_token_id": checkpoint.image_token(MODEL_TYPES),
+        **checkpoint.tokens(MODEL_TYPES, MARKS),
         "tokens_per_tile": int((side // vision.integer("patch_size", 14)) ** 2 * ratio**2),
         "tile_height": side,
         "tile_width": side,
@@ -94,9 +128,7 @@ def _chat(checkpoint: Checkpoint) -> dict[str, Any]:
 
 def _tokens(checkpoint: Checkpoint, side: int) -> int:
     if checkpoint.class_name == "Cohere2VisionImageProcessor":
-        vision = checkpoint.model.mapping("vision_config", {})
-        along = side // vision.integer("patch_size", 16) // checkpoint.model.integer("downsample_factor", 2)
-        return checkpoint.processor.integer("patch_size", along) ** 2
+        return checkpoint.image.integer("patch_size", 16) ** 2  # that many along a side, says its processor
     if checkpoint.model.text("model_type") == "aya_vision":
         patch = checkpoint.processor.integer("patch_size", 28)
         factor = checkpoint.processor.integer("downsample_factor", 1)

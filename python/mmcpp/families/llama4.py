@@ -9,11 +9,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from mmcpp.families import FILTERS, HALF
+from mmcpp.families.tokens import Mark, Marks
 
 if TYPE_CHECKING:
     from mmcpp.spec import Backend, Checkpoint
 
-__all__ = ["BACKENDS", "CLASSES", "MODEL_TYPES", "read_spec"]
+__all__ = ["BACKENDS", "CLASSES", "MARKS", "MODEL_TYPES", "read_spec"]
 
 CLASSES = ("Llama4ImageProcessor",)
 """The image processor class of transformers, without the suffix of its backend."""
@@ -23,6 +24,19 @@ BACKENDS: Mapping[str, tuple[Backend, ...]] = {"Llama4ImageProcessor": ("torchvi
 
 MODEL_TYPES: Mapping[str, int] = {}
 """None: the separators of tiles stand in no file but the tokenizer's."""
+
+MARKS: Mapping[str, Marks] = {
+    "llama4": {
+        "image_token_id": Mark("<|patch|>"),
+        "placeholder_token_id": Mark("<|image|>", "fake_image_token"),
+        "prefix_token_ids": [Mark("<|image_start|>")],
+        "suffix_token_ids": [Mark("<|image_end|>")],
+        "column_token_ids": [Mark("<|tile_x_separator|>")],
+        "row_token_ids": [Mark("<|tile_y_separator|>")],
+        "global_token_ids": [Mark("<|image|>")],
+    }
+}
+"""``model_type`` of the checkpoints whose tokens stand in the tokenizer's files alone, and the spec's keys of them."""
 
 
 def read_spec(checkpoint: Checkpoint) -> dict[str, Any]:
@@ -43,7 +57,7 @@ def read_spec(checkpoint: Checkpoint) -> dict[str, Any]:
     ratio = checkpoint.processor.get("pixel_shuffle_ratio", vision.get("pixel_shuffle_ratio", 0.5))
     return {
         "family": "llama4",
-        "image_token_id": checkpoint.image_token(MODEL_TYPES),
+        **checkpoint.tokens(MODEL_TYPES, MARKS),
         "tokens_per_tile": max((height // patch) ** 2 // round(1 / float(ratio) ** 2), 1),
         "tile_size": height,
         "max_tiles": config.integer("max_patches", 16),

@@ -10,11 +10,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from mmcpp.families import HALF
+from mmcpp.families.tokens import Mark, Marks
 
 if TYPE_CHECKING:
-    from mmcpp.spec import Backend, Checkpoint
+    from mmcpp.spec import Backend, Checkpoint, ConfigReader
 
-__all__ = ["BACKENDS", "CLASSES", "MODEL_TYPES", "read_spec"]
+__all__ = ["BACKENDS", "CLASSES", "MARKS", "MODEL_TYPES", "read_spec"]
 
 CLASSES = ("MiniCPMV4_6ImageProcessor", "MiniCPMVImageProcessor")
 """The image processor classes, without the suffix of their backend."""
@@ -24,6 +25,26 @@ BACKENDS: Mapping[str, tuple[Backend, ...]] = {"MiniCPMVImageProcessor": ("pil",
 
 MODEL_TYPES: Mapping[str, int] = {}
 """None: the tokens around slices stand in no file but the tokenizer's."""
+
+_MARKS: Marks = {
+    "image_start_token_ids": [Mark("<image>", "image_start_token")],
+    "image_end_token_ids": [Mark("</image>", "image_end_token")],
+    "slice_start_token_ids": [Mark("<slice>", "slice_start_token")],
+    "slice_end_token_ids": [Mark("</slice>", "slice_end_token")],
+    "row_end_token_ids": [Mark("\n")],
+    "image_id_token_ids": [
+        Mark("<image_id>", "image_id_start_token"),
+        Mark("</image_id>", "image_id_end_token"),
+        *map(Mark, "0123456789"),
+    ],
+}
+
+MARKS: Mapping[str, Marks] = {
+    # A picture of 2.6's prompts is one unknown token, where its own code has `(<image>./</image>)`.
+    "minicpmv": {"image_token_id": Mark("<unk>", "unk_token"), **_MARKS},
+    "minicpmv4_6": {"image_token_id": Mark("<|image_pad|>", "image_token"), **_MARKS},
+}
+"""``model_type`` of the checkpoints whose tokens stand in the tokenizer's files alone, and the spec's keys of them."""
 
 
 def read_spec(checkpoint: Checkpoint) -> dict[str, Any]:
@@ -38,7 +59,7 @@ def read_spec(checkpoint: Checkpoint) -> dict[str, Any]:
     config.require("resample", 3, "bicubic")
     spec: dict[str, Any] = {
         "family": "minicpmv",
-        "image_token_id": checkpoint.image_token(MODEL_TYPES),
+        **checkpoint.tokens(MODEL_TYPES, _marks(config)),
         "patch_size": config.integer("patch_size", 14),
         "scale_resolution": config.integer("scale_resolution", 448),
         "max_slices": config.integer("max_slice_nums", 9) if config.get("slice_mode", True) is True else 1,
@@ -53,3 +74,10 @@ def read_spec(checkpoint: Checkpoint) -> dict[str, Any]:
         spec["merge_size"] = 2 if mode == "4x" else 4
         mean, std = config.channels("image_mean", HALF[0]), config.channels("image_std", HALF[1])
     return {**spec, "image_mean": mean, "image_std": std, **checkpoint.arithmetic}
+
+
+def _marks(config: ConfigReader) -> Mapping[str, Marks]:
+    """Without the number of a picture where it is not asked for."""
+    if config.get("use_image_id", True) is True:
+        return MARKS
+    return {name: {k: m for k, m in marks.items() if k != "image_id_token_ids"} for name, marks in MARKS.items()}

@@ -9,17 +9,31 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from mmcpp.families import CLIP, FILTERS
+from mmcpp.families.tokens import Mark, Marks
 
 if TYPE_CHECKING:
     from mmcpp.spec import Checkpoint
 
-__all__ = ["CLASSES", "MODEL_TYPES", "read_spec"]
+__all__ = ["CLASSES", "MARKS", "MODEL_TYPES", "read_spec"]
 
 CLASSES = ("Ovis2ImageProcessor",)
 """The image processor class of transformers, without the suffix of its backend."""
 
 MODEL_TYPES: Mapping[str, int] = {}
 """None: the marks of tiles stand in no file but the tokenizer's."""
+
+MARKS: Mapping[str, Marks] = {
+    "ovis2": {
+        "image_token_id": Mark("<IMG_ATOM>"),
+        "placeholder_token_id": Mark("<image>"),
+        "prefix_token_ids": [Mark("<IMG_START>")],
+        "suffix_token_ids": [Mark("<IMG_END>")],
+        "whole_token_ids": [Mark("<IMG_GRID>")],
+        "column_token_ids": [Mark("<IMG_COL>")],
+        "row_token_ids": [Mark("<IMG_ROW>")],
+    }
+}
+"""``model_type`` of the checkpoints whose tokens stand in the tokenizer's files alone, and the spec's keys of them."""
 
 
 def read_spec(checkpoint: Checkpoint) -> dict[str, Any]:
@@ -38,7 +52,7 @@ def read_spec(checkpoint: Checkpoint) -> dict[str, Any]:
     tiles = config.integer("max_patches", 12) if config.get("crop_to_patches", False) is True else 1
     return {
         "family": "ovis2",
-        "image_token_id": checkpoint.image_token(MODEL_TYPES),
+        **checkpoint.tokens(MODEL_TYPES, MARKS),
         "tokens_per_tile": checkpoint.processor.integer("image_seq_length", 256),
         "tile_size": height,
         "grid_rule": "covering" if covering else "closest_ratio",

@@ -10,18 +10,28 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from mmcpp.families import CLIP
+from mmcpp.families.tokens import Mark, Marks
 
 if TYPE_CHECKING:
     from mmcpp.spec import Checkpoint
 
-__all__ = ["CLASSES", "MODEL_TYPES", "read_spec"]
+__all__ = ["CLASSES", "MARKS", "MODEL_TYPES", "read_spec"]
 
 CLASSES = ("PixtralImageProcessor",)
 """The image processor class of transformers, without the suffix of its backend."""
 
 MODEL_TYPES: Mapping[str, int] = {"lighton_ocr": 151655}
 """``model_type`` of the checkpoints whose prompts can be expanded from their files alone, and the image token where
-config.json names none. Of the others the tokens at the ends of rows stand in no file but the tokenizer's."""
+config.json names none."""
+
+_MARKS: Marks = {
+    "image_token_id": Mark("[IMG]", "image_token"),
+    "row_end_token_ids": [Mark("[IMG_BREAK]", "image_break_token")],
+    "end_token_ids": [Mark("[IMG_END]", "image_end_token")],
+}
+
+MARKS: Mapping[str, Marks] = {"llava": _MARKS, "mistral3": _MARKS}
+"""``model_type`` of the checkpoints whose tokens stand in the tokenizer's files alone, and the spec's keys of them."""
 
 
 def read_spec(checkpoint: Checkpoint) -> dict[str, Any]:
@@ -44,7 +54,7 @@ def read_spec(checkpoint: Checkpoint) -> dict[str, Any]:
     cell = patch * checkpoint.processor.integer("spatial_merge_size", merge)
     return {
         "family": "pixtral",
-        "image_token_id": checkpoint.image_token(MODEL_TYPES),
+        **checkpoint.tokens(MODEL_TYPES, MARKS),
         "longest_edge": config.edge("size", "longest_edge", 1024),
         # LightOnOCR's processor counts in its own patches, but leaves the image processor its one.
         **({"patch_size": height, "token_size": cell} if lighton else {"patch_size": cell}),

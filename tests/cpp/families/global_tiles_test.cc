@@ -56,6 +56,22 @@ TEST(GlobalTiles, DeepseekVl2) {
             "resize: 1x3000 vanishes on a canvas of 384x384");
 }
 
+TEST(GlobalTiles, TiledItemsOfAPromptMayBeLimited) {
+  nlohmann::json spec = Vl2();
+  spec["max_tiled_items"] = 2;
+  const auto family = FamilyFromSpec(spec.dump());
+  ASSERT_TRUE(family.ok()) << family.error().message;
+  const std::vector<PictureSize> tiled(3, {1152, 768}), whole(3, {300, 300});
+  const Ids ids = {5, 5, 5};
+  const Span<const int64_t> two = {ids.data(), 2};
+  EXPECT_TRUE(PlanRequest(**family, two, {tiled.data(), 2}).ok());
+  EXPECT_TRUE(PlanRequest(**family, ids, whole).ok());
+  EXPECT_EQ(
+      PlanRequest(**family, ids, tiled).error().message,
+      "item 0: tiles in a prompt of 3 pictures, of more than 2 none has any; use a spec of one "
+      "resolution");
+}
+
 TEST(GlobalTiles, PartsOfAFlatFeature) {
   const auto family = FamilyFromSpec(Ocr("unlimited_ocr").dump());
   ASSERT_TRUE(family.ok()) << family.error().message;

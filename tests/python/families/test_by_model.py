@@ -92,11 +92,15 @@ def test_kimi_k3_without_a_background(tmp_path):
         load_spec(write(tmp_path, {"media_proc_cfg": {**KIMI_K3, "transparent_bg_config": background}}, model))
     with pytest.raises(mmcpp.UnsupportedError, match="patch_size null"):
         load_spec(write(tmp_path, {"media_proc_cfg": {}}, model))
-    with pytest.raises(mmcpp.UnsupportedError, match="model_type"):
-        load_spec(write(tmp_path, {"media_proc_cfg": KIMI_K3}, model), for_prompts=True)
+    write(tmp_path, {"media_proc_cfg": KIMI_K3}, model)
+    with pytest.raises(mmcpp.UnsupportedError, match="is not one token"):
+        load_spec(tmp_path, for_prompts=True)
+    (tmp_path / "added_tokens.json").write_text('{"<|media_pad|>": 9}', encoding="utf-8")
+    planned = mmcpp.Pipeline.from_pretrained(tmp_path).plan_request(input_ids=[1, 9, 2], sizes=[(100, 100)])
+    assert planned.input_ids.tolist() == [1, *[9] * 16, 2]
 
 
 def test_they_are_listed():
     listed = families()
     assert listed["dsv41"]["model_types"] == ["deepseek_v41"]
-    assert listed["kimi_k3"] == {"image_processors": [], "model_types": []}
+    assert listed["kimi_k3"] == {"image_processors": [], "model_types": ["kimi_k3"]}

@@ -57,8 +57,14 @@ def test_deepseek_vl2(tmp_path):
     assert (spec["image_grid_pinpoints"][1], spec["background"]) == ([768, 384], [127] * 3)  # height first
     processor = mmcpp.ImageProcessor.from_pretrained(tmp_path)
     assert processor.count_tokens(1152, 768) == 1429
-    with pytest.raises(mmcpp.UnsupportedError, match='model_type "deepseek_vl_v2"'):
+    with pytest.raises(mmcpp.UnsupportedError, match="is not one token"):
         load_spec(tmp_path, for_prompts=True)
+    (tmp_path / "added_tokens.json").write_text('{"<image>": 9}', encoding="utf-8")
+    pipeline = mmcpp.Pipeline.from_pretrained(tmp_path)
+    assert len(pipeline.plan_request(input_ids=[9, 9], sizes=[(1152, 768)] * 2).input_ids) == 2 * 1429
+    assert len(pipeline.plan_request(input_ids=[9] * 3, sizes=[(384, 384)] * 3).input_ids) == 3 * 421
+    with pytest.raises(ValueError, match=r"item 1: tiles in a prompt of 3 pictures, of more than 2 none has any"):
+        pipeline.plan_request(input_ids=[9] * 3, sizes=[(384, 384), (1152, 768), (384, 384)])
 
 
 def test_deepseek_ocr(tmp_path):

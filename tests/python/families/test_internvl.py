@@ -20,7 +20,7 @@ def test_internvl(tmp_path):
     spec = load_spec(path)
     assert (spec["tile_height"], spec["min_tiles"], spec["max_tiles"]) == (448, 1, 12)
     assert mmcpp.ImageProcessor.from_pretrained(path).count_tokens(480, 640) == 13 * 256
-    with pytest.raises(mmcpp.UnsupportedError, match='model_type "internvl"'):
+    with pytest.raises(mmcpp.UnsupportedError, match="is not one token"):
         load_spec(path, for_prompts=True)
     prompts = {**spec, "image_token_id": 7, "prefix_token_ids": [5], "suffix_token_ids": [6]}
     assert mmcpp.Pipeline.from_spec(prompts).count_tokens(480, 640) == 13 * 256 + 2

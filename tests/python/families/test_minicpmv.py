@@ -34,7 +34,9 @@ def test_both_generations(tmp_path):
 def test_what_is_not_supported_is_refused(tmp_path):
     with pytest.raises(mmcpp.UnsupportedError, match="downsample_mode"):
         load_spec(write(tmp_path, {**NEW, "downsample_mode": "8x"}))
-    with pytest.raises(mmcpp.UnsupportedError, match="write a spec"):
+    with pytest.raises(
+        mmcpp.UnsupportedError, match="model_type null is not supported; supported: minicpmv, minicpmv4_6"
+    ):
         load_spec(write(tmp_path, NEW), for_prompts=True)
     with pytest.raises(mmcpp.UnsupportedError, match="'torchvision' is not supported"):
         load_spec(write(tmp_path, OLD), backend="torchvision")
