@@ -95,13 +95,13 @@ class CacheStats:
     entries: int = 0
     """Values that are here."""
     bytes: int = 0
-    """Of the values that are here."""
+    """Bytes of the values that are here, as ``item_bytes`` counts."""
     pinned_bytes: int = 0
-    """Of those, what open requests hold."""
+    """Bytes of those that open requests hold."""
 
     @property
     def hit_rate(self) -> float:
-        """Share of values that nobody had to make for the request that asked."""
+        """Share of values, 0 to 1, that nobody had to make for the request that asked; 0 before any was asked for."""
         asked = self.hits + self.shared + self.repeated + self.misses
         return (asked - self.misses) / asked if asked else 0.0
 
@@ -261,7 +261,10 @@ class ItemCache(Generic[T]):
                 request stays in the cache but what it published before.
             contents: a mark per item of what its key stands for (such as a size), for keys that
                 clients chose; ``""`` is not checked.
-            timeout_s: how long to wait for another request that makes an item.
+            timeout_s: seconds to wait for another request that makes an item.
+
+        Returns:
+            The items in the order of ``keys``; shared with other requests, so not to be changed.
 
         Raises:
             ValueError: a key was filled with another content, or ``process`` gave another number of
@@ -282,8 +285,12 @@ class ItemCache(Generic[T]):
             keys: one per item.
             timeout_s: seconds to wait for another request that makes an item.
 
+        Returns:
+            As ``get_or_process``.
+
         Raises:
             CacheMissError: some are neither here nor in a level below.
+            CacheTimeoutError: as ``get_or_process``.
         """
 
         def process(missing: list[int]) -> Sequence[T]:
@@ -297,6 +304,9 @@ class ItemCache(Generic[T]):
         Args:
             keys: one per item.
             contents: as for ``get_or_process``.
+
+        Returns:
+            What was found, and which items this request has to make; to be closed, best by ``with``.
 
         Raises:
             ValueError: a key was filled with another content, or the lists differ in length.

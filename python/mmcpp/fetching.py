@@ -82,6 +82,9 @@ def fetch(source: str, *, policy: FetchPolicy | None = None) -> bytes:
             Letter case of the scheme and blanks around the source do not matter.
         policy: what may be fetched; ``FetchPolicy()`` by default, which reads no file.
 
+    Returns:
+        The body of the answer, the file or the decoded text, whole.
+
     Raises:
         FetchError: ``code`` is ``"bad_source"`` for text that is no source, ``"forbidden"`` where
             the policy says no, ``"fetch_failed"`` for the network, a file or a status.
@@ -107,8 +110,8 @@ def fetch_all(
     Args:
         sources: as for ``fetch``.
         policy: for every one of them.
-        max_total_bytes: of all sources together.
-        max_concurrent: transfers at a time.
+        max_total_bytes: of all sources together, in bytes.
+        max_concurrent: transfers at a time, 1 or more.
 
     Returns:
         The bytes in the order of ``sources``.
@@ -116,6 +119,9 @@ def fetch_all(
     Raises:
         FetchError: as ``fetch``; ``item`` is the index of the source. The others are ended.
         LimitError: a source, or all together, are too large.
+        UnsupportedError: as ``fetch``.
+        ValueError: a limit below 0, or no transfer at a time.
+        TypeError: a source that is no string, one string in place of several, or a limit that is no int.
 
     >>> fetch_all(["data:,a", "data:,b"])
     [b'a', b'b']

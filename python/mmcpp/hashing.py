@@ -50,6 +50,9 @@ def content_digest(data: BytesLike) -> bytes:
     Args:
         data: any contiguous buffer, hashed as bytes.
 
+    Returns:
+        32 bytes, as BLAKE3's own code gives them.
+
     Raises:
         TypeError: ``data`` is no buffer.
         ValueError: the buffer is not contiguous.

@@ -101,6 +101,9 @@ def image_info(data: BytesLike | os.PathLike[str]) -> ImageInfo:
     Args:
         data: the encoded bytes, or the path of a file.
 
+    Returns:
+        What the header says, sizes in pixels as stored.
+
     Raises:
         DecodeError: the header is damaged or cut short.
         UnsupportedError: another format, which the message names.
@@ -126,7 +129,7 @@ def resize(
         image: ``uint8`` array ``[h, w, 3]``, C-contiguous.
         height: of the result, in pixels.
         width: of the result, in pixels.
-        filter: the reference's filter of that name.
+        filter: the reference's filter of that name. ``"aten_u8"`` has no ``"box"`` and no ``"hamming"``.
         convention: ``"pillow"``: Pillow 13.0.0 ``Image.resize``; ``"pillow12"``: Pillow up to
             12.2.0, which always resamples rows first; ``"aten_u8"``: torch 2.13.0
             ``interpolate(uint8, antialias=True)`` on a CPU.

@@ -8,7 +8,7 @@ __all__ = ["free_waiting_buffers"]
 
 
 def free_waiting_buffers() -> int:
-    """Free the memory that large results and pictures left behind; how many bytes it was.
+    """Free the memory that large results and pictures left behind; give how many bytes it was.
 
     Freed buffers of 4 MiB and more wait for the next of their size, 128 MiB in all, and are freed
     once they have waited for 10 seconds and another is allocated or freed. A process that has

@@ -90,9 +90,12 @@ class _Configured:
                 transformers gives for ``Image.open``.
             limits: what one encoded picture may cost; ``DecodeLimits()`` by default.
 
+        Returns:
+            An instance that follows the spec, which is read once.
+
         Raises:
             ValueError: a key that is missing, misspelt or out of range.
-            TypeError: the spec is neither a mapping nor a text.
+            TypeError: the spec is neither a mapping nor a text, or ``limits`` no DecodeLimits.
         """
         return cls(spec, profile, limits)
 
@@ -113,6 +116,9 @@ class _Configured:
                 whose class the files name (see ``mmcpp.spec.load_spec``).
             profile: as for ``from_spec``.
             limits: as for ``from_spec``.
+
+        Returns:
+            An instance that gives what transformers 5.24's processor of this folder gives.
 
         Raises:
             FileNotFoundError: no such folder, or not one of a vision checkpoint.
@@ -183,6 +189,9 @@ class _Configured:
             height: of the picture, in pixels.
             width: of the picture, in pixels.
 
+        Returns:
+            Shape, grid and tokens, by the size rule of the family's class in transformers 5.24.
+
         Raises:
             ValueError: a size that the family refuses.
             TypeError: a size that is no integer.
@@ -198,6 +207,9 @@ class _Configured:
         Args:
             height: of the picture, in pixels.
             width: of the picture, in pixels.
+
+        Returns:
+            Their number, ``plan(height, width).tokens``.
 
         Raises:
             ValueError: a size that the family refuses.
@@ -344,6 +356,10 @@ class ImageProcessor(_Configured):
             timeout: as for a call.
             cancel: as for a call.
 
+        Returns:
+            The features of all pictures in one array of ``dtype``, each of its ``plan.feature_shape``, joined along
+            ``pack_axis``; and an item each, in order.
+
         Raises:
             MmError, ValueError, TypeError, OSError: as a call.
         """
@@ -433,7 +449,7 @@ class Pipeline(_Configured):
         Args:
             input_ids: the prompt, with one placeholder (the spec's ``image_token_id``) a picture.
             images: the pictures in prompt order, in any form that an ``ImageProcessor`` takes.
-            dtype: of the features.
+            dtype: of the features, as for an ``ImageProcessor``.
             limits: of the request; ``RequestLimits()`` by default.
             text: the prompt as text, in place of ``input_ids``.
             tokenizer: gives the ids of ``text``, placeholders among them, when the pictures are known
@@ -444,7 +460,8 @@ class Pipeline(_Configured):
             cancel: as for an ``ImageProcessor``.
 
         Returns:
-            Expanded ids, items, inclusive offsets, positions, times and counters.
+            Expanded ids ``int64 [length]``, items with their features, inclusive offsets, positions, times in
+            milliseconds and counters. Ids and positions equal those of transformers 5.24's processor and model.
 
         Raises:
             DecodeError, UnsupportedError: a picture cannot be used; ``item`` says which.

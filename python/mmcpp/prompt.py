@@ -157,6 +157,9 @@ def plan_updates(prompt: Seq, updates: BoundUpdates, *, compat: Compat | None = 
         updates: from ``bind_updates``.
         compat: ``"vllm"`` plans in the rounds of vLLM 0.33, faults included.
 
+    Returns:
+        The plan: ``check`` refuses one that does not fit, ``apply`` carries it out.
+
     Raises:
         ValueError: a mask does not fit its content, or a text meets token ids and there is no
             tokenizer.
@@ -191,7 +194,8 @@ def expand_prompt(
         add_special_tokens: for encoding a text prompt.
 
     Returns:
-        The prompt, and a range for every item.
+        The prompt (int64 [n], or a text where texts are worked on), and modality -> item -> the range of tokens
+        (characters) where its content stands.
 
     Raises:
         ValueError: items and placeholders do not match; the text names the modality and both
@@ -300,6 +304,9 @@ def detect_updates(prompt: Seq, updates: BoundUpdates) -> Detection:
     Args:
         prompt: token ids or a text.
         updates: from ``bind_updates``.
+
+    Returns:
+        The verdict, the ranges that were found and the items that were not.
     """
     bound = updates.text if isinstance(prompt, str) else updates.tokens
     core = _mmcpp.detect_updates(prompt, bound)
@@ -334,8 +341,13 @@ def find_matches(prompt: Seq, target: Seq, *, start: int = 0) -> list[tuple[int,
 def replace_matches(ids: Ids, target: Ids, content: Ids) -> npt.NDArray[np.int64]:
     """Replace every occurrence of ``target`` in ``ids`` by ``content``, as ``find_matches`` finds them.
 
+    Args:
+        ids: int64 [n].
+        target: int64 [m]; an empty one occurs nowhere.
+        content: int64 [k].
+
     Returns:
-        int64 [n].
+        int64 [length of the result].
     """
     source = _mmcpp.token_ids(ids)
     new = _mmcpp.token_ids(content)

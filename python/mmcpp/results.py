@@ -29,7 +29,7 @@ class ItemPlan:
     """What a picture of some size becomes, known without pixels."""
 
     feature_shape: tuple[int, ...]
-    """Of the picture's part of the feature."""
+    """Of the picture's part of the feature, in elements."""
     grid: tuple[int, int, int]
     """``(t, h, w)`` in patches, before any merge; of families that cut tiles ``(tiles, rows,
     columns)``, where tiles counts the thumbnail too."""
@@ -38,7 +38,7 @@ class ItemPlan:
     resized_height: int
     """Pixels of the picture that the model sees."""
     resized_width: int
-    """As ``resized_height``."""
+    """Pixels, as ``resized_height``."""
     feature_parts: tuple[tuple[str, tuple[int, ...]], ...] = ()
     """Name and shape of each tensor, of pictures that become several of different sides; the feature is flat then
     and holds one behind another. Else none."""
@@ -63,7 +63,7 @@ class Item:
     plan: ItemPlan
     """What its size decides."""
     feature: npt.NDArray[Any] | None
-    """Of shape ``plan.feature_shape``; None in an ItemBatch, whose features are packed."""
+    """Of shape ``plan.feature_shape`` and the call's ``dtype``; None in an ItemBatch, whose features are packed."""
     aux: dict[str, npt.NDArray[Any]]
     """Small tensors beside it, such as ``image_grid_thw`` ``int64 [3]``."""
     content_hash: int
@@ -79,7 +79,7 @@ class ItemBatch:
     """The pictures of an ``ImageProcessor`` call."""
 
     features: npt.NDArray[Any]
-    """All features, along the processor's ``pack_axis``."""
+    """All features, of the call's ``dtype``, along the processor's ``pack_axis``."""
     items: list[Item]
     """In the order given; their own ``feature`` is None."""
 
@@ -127,7 +127,8 @@ class Response:
     offsets: list[tuple[int, int]]
     """``offsets[i]``: first and last token of item i, both inside."""
     positions: npt.NDArray[np.int64] | None
-    """M-RoPE position ids, ``int64 [3, length]``, XD-RoPE's, ``[axes, length]``; None where positions are plain."""
+    """M-RoPE position ids, ``int64 [3, length]``, XD-RoPE's, ``[axes, length]``, as transformers 5.24's model makes
+    them (``get_rope_index``); None where positions are plain."""
     position_delta: int | None
     """Largest position + 1 - length; None where positions are plain."""
     times: ResponseTimes

@@ -74,6 +74,12 @@ class FusedInputNorm:
             config: with ``image_mean``, ``image_std``, ``rescale_factor`` and the flags
                 ``do_normalize`` and ``do_rescale`` of a checkpoint; a flag that is absent is set if both
                 mean and deviation are there.
+
+        Returns:
+            Its ``weight`` and ``bias`` are float32 [channels]; without mean and deviation, of 3 channels.
+
+        Raises:
+            ValueError: as for a new one.
         """
         mean, std = config.get("image_mean"), config.get("image_std")
         both = mean is not None and std is not None

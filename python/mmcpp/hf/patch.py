@@ -64,6 +64,9 @@ def patched_transformers(*, unsupported: Unsupported = "warn") -> Iterator[None]
 
     Args:
         unsupported: as for ``accelerate``.
+
+    Raises:
+        ImportError, ValueError: as ``patch_transformers``.
     """
     before = bool(_STOCK)
     if not before:
