@@ -78,7 +78,10 @@ void BindFamilies(py::module_& m) {
       .def_property_readonly("pack_axis",
                              [](const FamilyHolder& self) { return self.family->PackAxis(); })
       .def_property_readonly("joined_aux",
-                             [](const FamilyHolder& self) { return self.family->JoinedAux(); })
+                             [](const FamilyHolder& self) {
+                               const auto names = self.family->JoinedAux();
+                               return std::vector<std::string>(names.begin(), names.end());
+                             })
       .def(
           "plan",
           [](const FamilyHolder& self, int height, int width) -> py::dict {

@@ -171,8 +171,8 @@ class _Configured:
         return self._family.pack_axis
 
     @property
-    def joined_aux(self) -> str | None:
-        """The tensor in ``Item.aux`` that a batch joins along its first side; all others are stacked."""
+    def joined_aux(self) -> list[str]:
+        """The tensors in ``Item.aux`` that a batch joins along their first side; all others are stacked."""
         return self._family.joined_aux
 
     @property
@@ -305,6 +305,9 @@ class ImageProcessor(_Configured):
               ``int64 [n]`` and of ``unlimited_ocr`` ``patches_grid`` ``int64 [n, 2]``, columns first.
             - ``deepseek_vl_hybrid``: ``[n, 3, size, size]``, and ``high_res_pixel_values`` ``[n, 3, high_res_size,
               high_res_size]``.
+            - ``lfm2_vl``: ``[tiles and wholes of all pictures, patches of the most, 3 * patch_size**2]``, zero patches
+              behind; of each ``pixel_attention_mask`` ``int32 [patches of the most]`` and ``spatial_shapes``
+              ``int64 [2]``, rows first.
             - ``perception_lm``: ``[n, tiles of the most, 3, tile_size, tile_size]``, zero tiles behind.
             - ``padded_patches``: ``[n, max_patches, 3 * patch_size**2]``, zero patches behind; of the size
               rule ``siglip2`` ``pixel_attention_mask`` ``int32 [n, max_patches]`` and ``spatial_shapes``

@@ -335,11 +335,12 @@ class MultiModalProcessor:
         placeholder = self.media.placeholder(modality)
         made: list[ProcessedItem] = []
         row = 0
+        joined_aux = self._native.joined_aux
         for item in batch.items:
             rows = item.plan.feature_shape[0]
             feature = batch.features[row : row + rows]
             data = feature_tensors(self._native.feature_name, item.plan, feature)
-            data.update({name: value[None] for name, value in item.aux.items()})
+            data.update({name: value if name in joined_aux else value[None] for name, value in item.aux.items()})
             row += rows
             tensors = FieldItem(modality, data, {name: whole(modality, name) for name in data})
             made.append(self.media.item(modality, tensors, placeholder * item.plan.tokens))

@@ -208,10 +208,10 @@ def batch_tensors(name: str, batch: ItemBatch) -> dict[str, npt.NDArray[Any]]:
     return {part: np.concatenate([tensors[part] for tensors in each if part in tensors]) for part in names}
 
 
-def aux_of(items: Sequence[Item], joined_aux: str | None) -> dict[str, npt.NDArray[Any]]:
-    """Give what stands beside the features of a batch: ``joined_aux`` along its first side, the others ``stacked``."""
+def aux_of(items: Sequence[Item], joined_aux: Sequence[str]) -> dict[str, npt.NDArray[Any]]:
+    """Give what stands beside the features of a batch: ``joined_aux`` along their first side, others ``stacked``."""
     return {
-        name: (np.concatenate if name == joined_aux else stacked)([item.aux[name] for item in items])
+        name: (np.concatenate if name in joined_aux else stacked)([item.aux[name] for item in items])
         for name in items[0].aux
     }
 

@@ -24,6 +24,7 @@ from mmcpp.families import (
     granite_docling,
     idefics3,
     internvl,
+    lfm2_vl,
     llama4,
     llava_next,
     minicpmv,
@@ -70,6 +71,7 @@ _FAMILIES = (
     ovis2,
     deepseek_vl_hybrid,
     granite_docling,
+    lfm2_vl,
 )
 _PRESETS = qwen_vl.PRESETS
 # The class of checkpoints whose file names none.

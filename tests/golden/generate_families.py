@@ -35,6 +35,7 @@ MODULES = (
     "test_hf_ovis2",
     "test_hf_deepseek_vl_hybrid",
     "test_hf_granite_docling",
+    "test_hf_lfm2_vl",
 )
 SIZES = ((3, 7), (90, 211), (150, 61))
 

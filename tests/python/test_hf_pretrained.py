@@ -29,6 +29,7 @@ CASES = [
         "global_tiles": ("deepseek_ocr2", "deepseek_ocr2_colors", "unlimited_ocr"),
         "deepseek_vl_hybrid": ("deepseek_vl_hybrid", "deepseek_vl_hybrid_colors"),
         "granite_docling": ("granite_docling", "granite_docling_3", "granite_docling_whole"),
+        "lfm2_vl": ("lfm2_vl", "lfm2_vl_one_tile", "lfm2_vl_bare", "lfm2_vl_whole"),
         "perception_lm": ("perception_lm", "perception_lm_7", "perception_lm_whole"),
         "padded_patches": ("siglip2", "gemma4", "gemma4_normalized"),
     }.items() for name in names),

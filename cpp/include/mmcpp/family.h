@@ -117,9 +117,10 @@ class MMCPP_EXPORT Family {
   /// may be larger than plan.feature_shape: the feature stands at its head.
   virtual bool PadsFeatures() const noexcept;
 
-  /// The tensor of Aux that has a row for each part of an item, such as its slices, so that those
-  /// of a batch are joined along their first side; all others are stacked. Null if there is none.
-  virtual const char* JoinedAux() const noexcept;
+  /// The names of those tensors of Aux that have a row for each part of an item, such as its
+  /// slices, so that those of a batch are joined along their first side; all others are stacked. By
+  /// default none. The family holds them.
+  virtual Span<const char* const> JoinedAux() const noexcept;
 
   /// Writes the feature of `image` into `feature`, whose shape is plan.feature_shape and whose
   /// dtype is one of f32, bf16, f16 and u8 (u8: pixels as resized, normalisation left to the

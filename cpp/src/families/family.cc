@@ -10,7 +10,7 @@ size_t Family::PackAxis() const noexcept { return 0; }
 
 bool Family::PadsFeatures() const noexcept { return false; }
 
-const char* Family::JoinedAux() const noexcept { return nullptr; }
+Span<const char* const> Family::JoinedAux() const noexcept { return {}; }
 
 Status Family::ProcessRows(RowSource* rows, const ItemPlan& plan, TensorView feature) const {
   if (const ImageView* whole = rows->whole()) return ProcessItem(*whole, plan, feature);

@@ -28,6 +28,9 @@ constexpr uint64_t kMaxTokens = uint64_t{1} << 16;
 constexpr size_t kDigits = 10;
 constexpr size_t kStripAxis = 3;
 
+constexpr const char* kTargetSizes = "target_sizes";
+constexpr const char* kTgtSizes = "tgt_sizes";
+
 struct Marks {
   std::vector<int64_t> image_start, image_end, slice_start, slice_end;
   std::vector<int64_t> row_end;   ///< between rows of slices
@@ -81,8 +84,8 @@ class MiniCpmV final : public Family {
   const char* name() const noexcept override { return "minicpmv"; }
   const char* feature_name() const noexcept override { return "pixel_values"; }
   size_t PackAxis() const noexcept override { return kStripAxis; }
-  const char* JoinedAux() const noexcept override {
-    return config_.tgt_sizes ? "tgt_sizes" : "target_sizes";
+  Span<const char* const> JoinedAux() const noexcept override {
+    return {config_.tgt_sizes ? &kTgtSizes : &kTargetSizes, 1};
   }
 
   Result<ItemPlan> PlanItem(int height, int width) const override {
@@ -125,7 +128,7 @@ class MiniCpmV final : public Family {
     const std::array<int64_t, 1> count = {size.grid.count() + 1};
     const std::array<int64_t, 2> grid = {size.grid.rows, size.grid.columns};
     std::vector<NamedTensor> aux(config_.tgt_sizes ? 1 : 3);
-    aux[0].name = JoinedAux();
+    aux[0].name = JoinedAux()[0];
     MMCPP_ASSIGN(aux[0].tensor, Tensor::Of<int32_t>(sizes, {count[0], 2}));
     if (config_.tgt_sizes) return aux;
     aux[1].name = "grids";

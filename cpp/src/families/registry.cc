@@ -15,6 +15,7 @@
 #include "families/intern_vl.h"
 #include "families/internvl.h"
 #include "families/kimi_k3.h"
+#include "families/lfm2_vl.h"
 #include "families/llama4.h"
 #include "families/llava_next.h"
 #include "families/mimo_v2.h"
@@ -52,6 +53,7 @@ constexpr Entry kFamilies[] = {
     {"ovis2", families::MakeOvis2},
     {"deepseek_vl_hybrid", families::MakeDeepseekVlHybrid},
     {"granite_docling", families::MakeGraniteDocling},
+    {"lfm2_vl", families::MakeLfm2Vl},
     // Those of the reference crate alone.
     {"inkling", families::MakeInkling},
     {"dsv41", families::MakeDsv41},

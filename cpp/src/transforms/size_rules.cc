@@ -36,7 +36,7 @@ double RoundTo(double side, double factor) { return std::nearbyint(side / factor
 Sides FitArea(double height, double width, double factor, uint64_t min_pixels, uint64_t max_pixels,
               SmartResizeRule rule, uint64_t copies) {
   const bool reference = rule == SmartResizeRule::kReference;
-  const double early_floor = reference ? factor : 0;
+  const double early_floor = reference || rule == SmartResizeRule::kLfm2 ? factor : 0;
   const bool lifted =
       !reference && rule != SmartResizeRule::kKeye && rule != SmartResizeRule::kMimo;
   const double late_floor = lifted ? factor : 0;
@@ -97,7 +97,8 @@ Result<Size> SmartResize(int height, int width, int factor, uint64_t min_pixels,
       Enlarge({static_cast<double>(height), static_cast<double>(width)}, factor, rule);
   const double ratio = std::max(given.height, given.width) / std::min(given.height, given.width);
   const bool any_ratio =
-      rule == SmartResizeRule::kMimo && std::min(height, width) < factor;  // it was enlarged
+      rule == SmartResizeRule::kLfm2 ||
+      (rule == SmartResizeRule::kMimo && std::min(height, width) < factor);  // it was enlarged
   if (ratio > kMaxRatio && !any_ratio) {
     return InvalidArgument("absolute aspect ratio must be smaller than 200, got " +
                            ShortestDecimal(ratio));

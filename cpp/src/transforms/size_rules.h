@@ -27,6 +27,8 @@ enum class SmartResizeRule : uint8_t {
                ///< a picture that is too large is not lifted to `factor`
   kMimo,       ///< sglang 0.5.23, MiMo-V2: a picture with a side under `factor` is first enlarged
                ///< until it has none, whatever its ratio; no side is lifted to `factor` afterwards
+  kLfm2,       ///< transformers 5.24, Lfm2Vl image processors: a side is lifted to `factor` before
+               ///< the area is looked at and where that is too large; any ratio
 };
 
 /// Both sides become multiples of `factor`, the area goes into [min_pixels, max_pixels] and the

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -36,8 +36,8 @@ class Pictures:
     aux: dict[str, list[Array]]
     """By name; stacked, with zeros where one is smaller, but for ``joined_aux``."""
     pack_axis: int = 0
-    joined_aux: str | None = None
-    """The one that is put behind each other too."""
+    joined_aux: Sequence[str] = ()
+    """Those that are put behind each other too."""
 
     def feature_names(self) -> list[str]:
         """Give the names of the features that any picture has."""
@@ -51,7 +51,7 @@ class Pictures:
                 values[name] = joined([own[name] for own in self.features if name in own], self.pack_axis)
         for name, arrays in self.aux.items():
             if arrays:
-                values[name] = np.concatenate(arrays) if name == self.joined_aux else stacked(arrays)
+                values[name] = np.concatenate(arrays) if name in self.joined_aux else stacked(arrays)
         return {name: np.ascontiguousarray(value) for name, value in values.items()}
 
 

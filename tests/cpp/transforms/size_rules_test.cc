@@ -167,5 +167,17 @@ TEST(SmartResize, HugeNumbersAreErrors) {
   EXPECT_EQ(code(100, 100, kIntMax, 0u, most), ErrorCode::kInvalidArgument);
 }
 
+TEST(SmartResize, Lfm2LiftsBeforeAndAfterAndTakesAnyRatio) {
+  const auto rule = SmartResizeRule::kLfm2;
+  const auto values = [&](int height, int width) {
+    const auto size = SmartResize(height, width, 32, 65536, 262144, rule);
+    return size.ok() ? std::vector<int>{size->height, size->width} : std::vector<int>{};
+  };
+  EXPECT_EQ(values(480, 640), (std::vector<int>{416, 576}));
+  EXPECT_EQ(values(1, 5), (std::vector<int>{128, 576}));
+  EXPECT_EQ(values(3, 3000), (std::vector<int>{32, 3008}));
+  EXPECT_EQ(values(1, 100000), (std::vector<int>{32, 161888}));
+}
+
 }  // namespace
 }  // namespace mmcpp::transforms

@@ -71,7 +71,7 @@ def test_features_and_what_is_beside_them_may_be_joined_otherwise():
         features=[{"pixel_values": strip} for strip in strips],
         aux={"sizes": sizes},
         pack_axis=2,
-        joined_aux="sizes",
+        joined_aux=["sizes"],
     )
     tensors = pictures.tensors()
     np.testing.assert_array_equal(tensors["pixel_values"], np.concatenate(strips, axis=2))
