@@ -113,5 +113,15 @@ void JpegRgbH2v1Avx512(const uint8_t* y, const uint8_t* cb, const uint8_t* cr, s
 void JpegRgbH2v2Avx512(const uint8_t* y, const uint8_t* const* cb, const uint8_t* const* cr,
                        size_t n, uint8_t* rgb);
 #endif
+#if MMCPP_SIMD && defined(__aarch64__)
+int JpegIdctNeon(int16_t* coefficients, const uint8_t* last,
+                 const struct JpegQuantisers* quantisers, size_t blocks, uint8_t* dst,
+                 size_t stride);
+void JpegRgbNeon(const uint8_t* y, const uint8_t* cb, const uint8_t* cr, size_t n, uint8_t* rgb);
+void JpegRgbH2v1Neon(const uint8_t* y, const uint8_t* cb, const uint8_t* cr, size_t n,
+                     uint8_t* rgb);
+void JpegRgbH2v2Neon(const uint8_t* y, const uint8_t* const* cb, const uint8_t* const* cr, size_t n,
+                     uint8_t* rgb);
+#endif
 
 }  // namespace mmcpp::simd

@@ -352,14 +352,14 @@ const Kernels kNeonKernels = {
     SplitRgb8,
     MapTo32,
     MapTo16,
-    PngUnfilterScalar,
+    PngUnfilterNeon,
     BlendRgba8Neon,
     DropRgba8Neon,
     JpegDecodeMcusScalar,
-    JpegIdctScalar,
-    JpegRgbScalar,
-    JpegRgbH2v1Scalar,
-    JpegRgbH2v2Scalar,
+    JpegIdctNeon,
+    JpegRgbNeon,
+    JpegRgbH2v1Neon,
+    JpegRgbH2v2Neon,
 };
 
 }  // namespace mmcpp::simd

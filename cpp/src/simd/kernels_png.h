@@ -12,5 +12,9 @@ void PngUnfilterScalar(size_t rows, size_t bytes, size_t pixel_bytes, const uint
 void PngUnfilterAvx2(size_t rows, size_t bytes, size_t pixel_bytes, const uint8_t* const* src,
                      const uint8_t* above, uint8_t* const* dst);
 #endif
+#if MMCPP_SIMD && defined(__aarch64__)
+void PngUnfilterNeon(size_t rows, size_t bytes, size_t pixel_bytes, const uint8_t* const* src,
+                     const uint8_t* above, uint8_t* const* dst);
+#endif
 
 }  // namespace mmcpp::simd
