@@ -80,7 +80,7 @@ void Pack(const ResampleAxis* axis, int vertical, void* packed) {
     windows[i].quads = (lead + axis->count[i] + 3) / 4;
     windows[i].digits = words;
     for (int32_t k = 0; k < axis->count[i]; ++k) {
-      const size_t at = static_cast<size_t>(lead + k);
+      const size_t at = static_cast<size_t>(lead) + static_cast<size_t>(k);
       int32_t rest = weights[k];
       for (int32_t d = 0; d < header->digits; ++d) {
         const int8_t digit = static_cast<int8_t>(rest);
@@ -89,7 +89,7 @@ void Pack(const ResampleAxis* axis, int vertical, void* packed) {
         rest = (rest - digit) >> 8;
       }
     }
-    words += static_cast<size_t>(windows[i].quads * header->digits);
+    words += static_cast<size_t>(windows[i].quads) * static_cast<size_t>(header->digits);
   }
 }
 
@@ -276,7 +276,9 @@ MMCPP_INLINE void Horizontal(const ResampleAxis* axis, const RowSpan* span, size
   __m512i sums[48];
   for (int32_t x = span->out_begin; x < span->out_end; x += 16) {
     const int32_t n = span->out_end - x < 16 ? span->out_end - x : 16;
-    for (int32_t i = 0; i < n; ++i) Pixel(axis, x + i, digits, strip, precision, sums + 3 * i);
+    for (ptrdiff_t i = 0; i < n; ++i) {
+      Pixel(axis, x + static_cast<int32_t>(i), digits, strip, precision, sums + 3 * i);
+    }
     for (int32_t i = 3 * n; i < 48; ++i) sums[i] = _mm512_setzero_si512();
     StorePixels(sums, n, rows, dst, static_cast<size_t>(x - span->out_begin) * 3);
   }
@@ -380,11 +382,11 @@ MMCPP_INLINE __mmask64 FirstBytes(size_t n) { return n >= 64 ? ~0ull : ~0ull >> 
 
 // 16 pixels to R x 16, G x 16, B x 16.
 MMCPP_INLINE __m512i SplitIndex() {
-  alignas(64) static const uint8_t index[64] = {
+  alignas(64) static const uint8_t kIndex[64] = {
       0, 3, 6, 9,  12, 15, 18, 21, 24, 27, 30, 33, 36, 39, 42, 45,  //
       1, 4, 7, 10, 13, 16, 19, 22, 25, 28, 31, 34, 37, 40, 43, 46,  //
       2, 5, 8, 11, 14, 17, 20, 23, 26, 29, 32, 35, 38, 41, 44, 47};
-  return _mm512_load_si512(index);
+  return _mm512_load_si512(kIndex);
 }
 
 void SplitRgb8(const uint8_t* src, size_t src_row_bytes, size_t rows, size_t columns,

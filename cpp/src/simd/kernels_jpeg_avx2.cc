@@ -36,11 +36,11 @@ MMCPP_INLINE __m256i StoreSamples(__m256i* v, uint8_t* dst, size_t stride) {
   for (int i = 0; i < 8; ++i) v[i] = _mm256_subs_epu16(v[i], offset);
   __m256i bytes[4], pairs[4], quads[4];
   for (int i = 0; i < 4; ++i) bytes[i] = _mm256_packus_epi16(v[i], v[i + 4]);
-  for (int i = 0; i < 2; ++i) {
+  for (size_t i = 0; i < 2; ++i) {
     pairs[i] = _mm256_unpacklo_epi8(bytes[2 * i], bytes[2 * i + 1]);      // columns 2i, 2i+1
     pairs[i + 2] = _mm256_unpackhi_epi8(bytes[2 * i], bytes[2 * i + 1]);  // and 4 more
   }
-  for (int i = 0; i < 2; ++i) {
+  for (size_t i = 0; i < 2; ++i) {
     quads[2 * i] = _mm256_unpacklo_epi16(pairs[2 * i], pairs[2 * i + 1]);
     quads[2 * i + 1] = _mm256_unpackhi_epi16(pairs[2 * i], pairs[2 * i + 1]);
   }
@@ -59,7 +59,7 @@ MMCPP_INLINE __m256i StoreSamples(__m256i* v, uint8_t* dst, size_t stride) {
 
 /// Row `y` of both blocks, multiplied.
 MMCPP_INLINE __m256i Dequantised(const int16_t* coefficients, const JpegQuantisers* quantisers,
-                                 int y) {
+                                 size_t y) {
   const __m256i both = _mm256_inserti128_si256(_mm256_castsi128_si256(Load16(coefficients + 8 * y)),
                                                Load16(coefficients + 64 + 8 * y), 1);
   return _mm256_mullo_epi16(both, _mm256_broadcastsi128_si256(Load16(quantisers->values + 8 * y)));
@@ -68,7 +68,7 @@ MMCPP_INLINE __m256i Dequantised(const int16_t* coefficients, const JpegQuantise
 MMCPP_INLINE __m256i IdctFull(int16_t* coefficients, const JpegQuantisers* quantisers, uint8_t* dst,
                               size_t stride) {
   __m256i v[8];
-  for (int y = 0; y < 8; ++y) v[y] = Dequantised(coefficients, quantisers, y);
+  for (size_t y = 0; y < 8; ++y) v[y] = Dequantised(coefficients, quantisers, y);
   memset(coefficients, 0, 128 * sizeof *coefficients);
   Pass<kFirstShift>(v, _mm256_set1_epi32(kFirstBias));
   const __m256i large = Magnitudes(v, 8);
@@ -81,7 +81,7 @@ MMCPP_INLINE __m256i IdctFull(int16_t* coefficients, const JpegQuantisers* quant
 MMCPP_INLINE __m256i IdctLow(int16_t* coefficients, const JpegQuantisers* quantisers, uint8_t* dst,
                              size_t stride) {
   __m256i in[4], rows[4], v[8];
-  for (int y = 0; y < 4; ++y) in[y] = Dequantised(coefficients, quantisers, y);
+  for (size_t y = 0; y < 4; ++y) in[y] = Dequantised(coefficients, quantisers, y);
   memset(coefficients, 0, 32 * sizeof *coefficients);
   memset(coefficients + 64, 0, 32 * sizeof *coefficients);
   const Parts columns =
@@ -181,7 +181,7 @@ MMCPP_INLINE void StoreRgb(Channel y, Channel cb, Channel cr, uint8_t* to) {
   const __m256i green = _mm256_packus_epi16(even.green, odd.green);
   const __m256i blue = _mm256_packus_epi16(even.blue, odd.blue);
   const __m256i v[3] = {MMCPP_INTERLEAVED(0), MMCPP_INTERLEAVED(1), MMCPP_INTERLEAVED(2)};
-  for (int i = 0; i < 3; ++i) {
+  for (size_t i = 0; i < 3; ++i) {
     Store16(to + 16 * i, _mm256_castsi256_si128(v[i]));
     Store16(to + 48 + 16 * i, _mm256_extracti128_si256(v[i], 1));
   }

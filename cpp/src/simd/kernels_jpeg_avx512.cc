@@ -33,11 +33,11 @@ MMCPP_INLINE __m512i StoreSamples(__m512i* v, uint8_t* dst, size_t stride) {
   for (int i = 0; i < 8; ++i) v[i] = _mm512_subs_epu16(v[i], offset);
   __m512i bytes[4], pairs[4], quads[4];
   for (int i = 0; i < 4; ++i) bytes[i] = _mm512_packus_epi16(v[i], v[i + 4]);
-  for (int i = 0; i < 2; ++i) {
+  for (size_t i = 0; i < 2; ++i) {
     pairs[i] = _mm512_unpacklo_epi8(bytes[2 * i], bytes[2 * i + 1]);      // columns 2i, 2i+1
     pairs[i + 2] = _mm512_unpackhi_epi8(bytes[2 * i], bytes[2 * i + 1]);  // and 4 more
   }
-  for (int i = 0; i < 2; ++i) {
+  for (size_t i = 0; i < 2; ++i) {
     quads[2 * i] = _mm512_unpacklo_epi16(pairs[2 * i], pairs[2 * i + 1]);
     quads[2 * i + 1] = _mm512_unpackhi_epi16(pairs[2 * i], pairs[2 * i + 1]);
   }
@@ -58,7 +58,7 @@ MMCPP_INLINE __m512i StoreSamples(__m512i* v, uint8_t* dst, size_t stride) {
 
 /// Row `y` of four blocks, multiplied.
 MMCPP_INLINE __m512i Dequantised(const int16_t* coefficients, const JpegQuantisers* quantisers,
-                                 int y) {
+                                 size_t y) {
   const int16_t* const from = coefficients + 8 * y;
   __m512i all = _mm512_broadcast_i64x2(Load16(from));
   all = _mm512_mask_broadcast_i64x2(all, 0x0c, Load16(from + 64));
@@ -70,7 +70,7 @@ MMCPP_INLINE __m512i Dequantised(const int16_t* coefficients, const JpegQuantise
 MMCPP_INLINE __m512i IdctFull(int16_t* coefficients, const JpegQuantisers* quantisers, uint8_t* dst,
                               size_t stride) {
   __m512i v[8];
-  for (int y = 0; y < 8; ++y) v[y] = Dequantised(coefficients, quantisers, y);
+  for (size_t y = 0; y < 8; ++y) v[y] = Dequantised(coefficients, quantisers, y);
   memset(coefficients, 0, 256 * sizeof *coefficients);
   Pass<kFirstShift>(v, _mm512_set1_epi32(kFirstBias));
   const __m512i large = Magnitudes(v, 8);
@@ -83,8 +83,8 @@ MMCPP_INLINE __m512i IdctFull(int16_t* coefficients, const JpegQuantisers* quant
 MMCPP_INLINE __m512i IdctLow(int16_t* coefficients, const JpegQuantisers* quantisers, uint8_t* dst,
                              size_t stride) {
   __m512i in[4], rows[4], v[8];
-  for (int y = 0; y < 4; ++y) in[y] = Dequantised(coefficients, quantisers, y);
-  for (int b = 0; b < 4; ++b) memset(coefficients + 64 * b, 0, 32 * sizeof *coefficients);
+  for (size_t y = 0; y < 4; ++y) in[y] = Dequantised(coefficients, quantisers, y);
+  for (size_t b = 0; b < 4; ++b) memset(coefficients + 64 * b, 0, 32 * sizeof *coefficients);
   const Parts columns =
       TransformLow(_mm512_unpacklo_epi16(in[0], in[2]), _mm512_unpacklo_epi16(in[1], in[3]),
                    _mm512_set1_epi32(kFirstBias));
@@ -172,7 +172,7 @@ MMCPP_INLINE void StoreRgb(Channel y, Channel cb, Channel cr, uint8_t* to) {
   const __m512i red = _mm512_packus_epi16(even.red, odd.red);
   const __m512i green = _mm512_packus_epi16(even.green, odd.green);
   const __m512i blue = _mm512_packus_epi16(even.blue, odd.blue);
-  for (int i = 0; i < 3; ++i) {
+  for (size_t i = 0; i < 3; ++i) {
     const __m512i both = _mm512_permutex2var_epi8(red, Load64(kPlaces.red_green[i]), green);
     _mm512_storeu_si512(to + 64 * i, _mm512_mask_permutexvar_epi8(both, kPlaces.is_blue[i],
                                                                   Load64(kPlaces.blue[i]), blue));

@@ -5,10 +5,11 @@
 //   #define MMCPP_JPEG_BITS(name) _mm256_##name##_si256
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
 
 namespace mmcpp::simd {
-namespace {
+namespace {  // NOLINT(google-build-namespaces): each file that includes this has its own
 
 #define MMCPP_INLINE static inline __attribute__((always_inline))
 
@@ -102,23 +103,27 @@ MMCPP_INLINE void Pass(JpegVector* v, JpegVector bias) {
 /// Transposes the 8 x 8 lanes of each half.
 MMCPP_INLINE void Transpose(JpegVector* v) {
   JpegVector a[8], b[8];
-  for (int i = 0; i < 4; ++i) {
+  for (size_t i = 0; i < 4; ++i) {
     a[2 * i] = MMCPP_JPEG_OP(unpacklo_epi16)(v[i], v[i + 4]);
     a[2 * i + 1] = MMCPP_JPEG_OP(unpackhi_epi16)(v[i], v[i + 4]);
   }
-  for (int i = 0; i < 4; ++i) {
+  for (size_t i = 0; i < 4; ++i) {
     b[2 * i] = MMCPP_JPEG_OP(unpacklo_epi16)(a[i], a[i + 4]);
     b[2 * i + 1] = MMCPP_JPEG_OP(unpackhi_epi16)(a[i], a[i + 4]);
   }
-  for (int i = 0; i < 4; ++i) {
+  for (size_t i = 0; i < 4; ++i) {
     v[2 * i] = MMCPP_JPEG_OP(unpacklo_epi16)(b[i], b[i + 4]);
     v[2 * i + 1] = MMCPP_JPEG_OP(unpackhi_epi16)(b[i], b[i + 4]);
   }
 }
 
-constexpr int kFirstShift = 11, kSecondShift = 18;
-// The second pass gives samples that are 0 and not 512 for the least that any table knows.
-constexpr int32_t kFirstBias = 1 << 10, kSecondBias = (1 << 17) + (512 << 18);
+enum {
+  kFirstShift = 11,
+  kSecondShift = 18,
+  kFirstBias = 1 << 10,
+  // The second pass gives samples that are 0 and not 512 for the least that any table knows.
+  kSecondBias = (1 << 17) + (512 << 18),
+};
 
 /// Whether the first pass gave anything over 16,383.
 MMCPP_INLINE JpegVector Magnitudes(const JpegVector* v, int count) {

@@ -57,12 +57,12 @@ bool IdctBlock(const int16_t* coefficients, const uint16_t* quantisers, uint8_t*
     }
   }
   if (large) return false;  // the second pass might overflow
-  for (int y = 0; y < 8; ++y) {
+  for (size_t y = 0; y < 8; ++y) {
     Transform(columns + y * 8, 1, out);
     for (int x = 0; x < 8; ++x) {
       const int32_t value = Descale(out[x], kConstBits + kPass1Bits + 3);
       large |= value > kMaxSample || value < -kMaxSample - 1;
-      dst[static_cast<size_t>(y) * stride + static_cast<size_t>(x)] = Clamp(value + 128);
+      dst[y * stride + static_cast<size_t>(x)] = Clamp(value + 128);
     }
   }
   return !large;

@@ -13,9 +13,11 @@
 #include "simd/kernels_jpeg.h"
 
 namespace mmcpp::simd {
-namespace {
+namespace {  // NOLINT(google-build-namespaces): each file that includes this has its own
 
 #define MMCPP_JPEG_INLINE static inline __attribute__((always_inline))
+
+// NOLINTBEGIN(misc-definitions-in-headers): of that namespace.
 
 /// Zigzag position to natural order. What lies beyond the block goes to its last position, where an
 /// end of block writes a zero over the zero that is there.
@@ -253,6 +255,8 @@ MMCPP_JPEG_INLINE int32_t JpegDecodeMcus(JpegScan* scan, uint32_t first, uint32_
   scan->next = in.next;
   return static_cast<int32_t>(mcu - first);
 }
+
+// NOLINTEND(misc-definitions-in-headers)
 
 }  // namespace
 }  // namespace mmcpp::simd
