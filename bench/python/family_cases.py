@@ -63,6 +63,7 @@ FAMILIES: dict[str, tuple[str, dict[str, Any]]] = {
         {"size": {"height": 448, "width": 448}, "crop_to_patches": True, "max_patches": 9, **CLIP},
     ),
     "MiniCPM-V 4.6": ("MiniCPMV4_6ImageProcessor", {}),
+    "Inkling": ("InklingImageProcessor", {"rescale_image_frac": 2.0, "do_resize": True}),
     "Idefics3": ("Idefics3ImageProcessor", {}),
     "SmolVLM2": (
         "SmolVLMImageProcessor",
@@ -86,4 +87,4 @@ FAMILIES: dict[str, tuple[str, dict[str, Any]]] = {
 }
 """Name: the class without its backend, and what the checkpoint's file says."""
 
-TORCHVISION_ALONE = ("MiniMax-M3-VL", "Kimi-K2.5", "Command A Vision", "Llama 4")
+TORCHVISION_ALONE = ("MiniMax-M3-VL", "Kimi-K2.5", "Command A Vision", "Llama 4", "Inkling")

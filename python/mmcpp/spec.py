@@ -23,6 +23,7 @@ from mmcpp.families import (
     global_tiles,
     granite_docling,
     idefics3,
+    inkling,
     internvl,
     lfm2_vl,
     llama4,
@@ -72,6 +73,7 @@ _FAMILIES = (
     deepseek_vl_hybrid,
     granite_docling,
     lfm2_vl,
+    inkling,
 )
 _PRESETS = qwen_vl.PRESETS
 # The class of checkpoints whose file names none.
@@ -113,11 +115,10 @@ def families() -> dict[str, dict[str, list[str]]]:
         }
         for family in _FAMILIES
     }
-    of_the_reference = {
-        name: {"image_processors": [], "model_types": list(model_types)}
-        for name, model_types in by_model.FAMILIES.items()
-    }
-    return {**of_transformers, **of_the_reference}
+    for name, model_types in by_model.FAMILIES.items():
+        family = of_transformers.setdefault(name, {"image_processors": [], "model_types": []})
+        family["model_types"] += model_types
+    return of_transformers
 
 
 def backends(image_processor: str) -> tuple[Backend, ...]:

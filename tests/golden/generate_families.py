@@ -36,6 +36,7 @@ MODULES = (
     "test_hf_deepseek_vl_hybrid",
     "test_hf_granite_docling",
     "test_hf_lfm2_vl",
+    "test_hf_inkling",
 )
 SIZES = ((3, 7), (90, 211), (150, 61))
 
