@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import mmcpp
-from hf import Tokens, compare, compare_prompt, processing
+from hf import Tokens, assert_equal, backends_of, compare, compare_prompt, picture_in, processing, run
 from mmcpp.spec import load_spec
 from samples import CLIP
 
@@ -94,15 +94,13 @@ def test_prompt(name):
 def test_counts(name):
     ours, rule, side = mmcpp.ImageProcessor.from_spec(spec_of(name)), rule_of(name), CASES[name][0]
     choose = random.Random(3)
-    for _ in range(2000):
-        size = (choose.randint(1, 2000), choose.randint(1, 2000))
+    sizes = [(choose.randint(1, 2000), choose.randint(1, 2000)) for _ in range(2000)]
+    for size in [*sizes, (1, 1000), (1000, 1), (3, 1900), (1, 3000), (2, 5000)]:
         inputs = {
             "image_sizes": [size],
             "batch_num_images": [1],
             "pixel_values": np.empty((1, 1, 3, side, side), np.uint8),
         }
-        if max(size) > 100 * min(size):
-            continue  # they vanish in every resolution, which transformers does not foresee
         assert ours.count_tokens(*size) == rule(inputs, 0).count("<image>"), size
 
 
@@ -132,6 +130,12 @@ def test_granite4_vision_prompt(tmp_path):
     compare_prompt(spec, tokens, "<image>", lambda inputs, i: cls.replace_image_token(rule, inputs, i), theirs)
 
 
-def test_what_vanishes_is_refused():
-    with pytest.raises(ValueError, match="vanishes in each of 5 resolutions"):
-        mmcpp.ImageProcessor.from_spec(spec_of("llava_next")).plan(1, 1000)
+@pytest.mark.parametrize("name", ["llava_next", "llava_onevision"])
+def test_what_is_less_than_a_pixel_high(name):
+    """Of no resolution anything is left, and the smallest is taken."""
+    theirs = processor(name)
+    for backend in backends_of(theirs):
+        ours = mmcpp.ImageProcessor.from_spec(spec_of(name, backend))
+        for size in [(1, 1000), (1000, 1), (1, 3000), (2, 5000)]:
+            image = picture_in("RGB", *size)
+            assert_equal(ours(image), run(theirs, backend, image))

@@ -45,7 +45,7 @@ Result<Size> BestResolution(int height, int width, const std::vector<Size>& reso
   const int64_t pixels = int64_t{height} * width;
   Size best;
   int64_t most = 0;
-  int64_t least_waste = 0;
+  int64_t least_waste = std::numeric_limits<int64_t>::max();
   for (const Size& size : resolutions) {
     const double scale = std::min(static_cast<double>(size.width) / width,
                                   static_cast<double>(size.height) / height);
@@ -53,16 +53,14 @@ Result<Size> BestResolution(int height, int width, const std::vector<Size>& reso
     const auto reduced_height = static_cast<int64_t>(height * scale);
     const int64_t kept = std::min(reduced_width * reduced_height, pixels);
     const int64_t waste = int64_t{size.width} * size.height - kept;
-    if (kept > most || (kept == most && kept > 0 && waste < least_waste)) {
+    if (kept > most || (kept == most && waste < least_waste)) {
       most = kept;
       least_waste = waste;
       best = size;
     }
   }
-  if (most > 0) return best;
-  return InvalidArgument("tiles: " + std::to_string(height) + "x" + std::to_string(width) +
-                         " vanishes in each of " + std::to_string(resolutions.size()) +
-                         " resolutions");
+  if (best.height > 0) return best;
+  return InvalidArgument("tiles: there are no resolutions");
 }
 
 Size FitInside(int height, int width, Size canvas) {

@@ -40,8 +40,7 @@ constexpr int kMaxCanvasSide = 1 << 15;
 
 /// The resolution that keeps most of the picture's pixels, of equal ones the one that wastes least,
 /// of equal ones the first. Equals select_best_resolution of transformers 5.24. Sides must be
-/// positive and at most kMaxCanvasSide. kInvalidArgument for an empty picture, no resolutions, or a
-/// picture so thin that it vanishes in all of them.
+/// positive and at most kMaxCanvasSide. kInvalidArgument for an empty picture or no resolutions.
 Result<Size> BestResolution(int height, int width, const std::vector<Size>& resolutions);
 
 /// The size of the picture when it is enlarged or reduced until it touches two sides of `canvas`;

@@ -46,7 +46,7 @@ TEST(BestResolution, EqualsTransformers) {
             std::make_pair(336, 672));  // all keep it whole: the first of the smallest
   EXPECT_EQ(best(2000, 500), std::make_pair(1008, 336));
   EXPECT_EQ(best(300, 900), std::make_pair(336, 1008));
-  EXPECT_FALSE(BestResolution(1, 2000, list).ok());
+  EXPECT_EQ(best(1, 2000), std::make_pair(336, 672));  // none keeps anything
   EXPECT_FALSE(BestResolution(1, 1, {}).ok());
   EXPECT_FALSE(BestResolution(0, 1, list).ok());
 }
