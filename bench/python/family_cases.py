@@ -15,6 +15,7 @@ ONEVISION = [[384 * rows, 384 * columns] for rows in range(1, 7) for columns in 
 
 FAMILIES: dict[str, tuple[str, dict[str, Any]]] = {
     "GLM-4.6V": ("Glm46VImageProcessor", {"size": {"shortest_edge": 12544, "longest_edge": 9633792}, **CLIP}),
+    "GLM-4.1V": ("Glm4vImageProcessor", {"size": {"shortest_edge": 12544, "longest_edge": 9633792}, **CLIP}),
     "GLM-5-Next": ("Glm5NextImageProcessor", {}),
     "PaddleOCR-VL": (
         "PaddleOCRVLImageProcessor",
@@ -48,6 +49,11 @@ FAMILIES: dict[str, tuple[str, dict[str, Any]]] = {
     "SigLIP2 NaFlex": ("Siglip2ImageProcessor", {"do_convert_rgb": True}),
     "Janus-Pro": ("JanusImageProcessor", {"do_convert_rgb": True, **HALF}),
     "DeepSeek-VL": ("DeepseekVLImageProcessor", {"do_convert_rgb": True, **HALF}),
+    "DeepSeek-VL hybrid": ("DeepseekVLHybridImageProcessor", {"do_convert_rgb": True}),
+    "DeepSeek-OCR 2": ("DeepseekOcr2ImageProcessor", {}),
+    "Unlimited-OCR": ("UnlimitedOcrImageProcessor", {}),
+    "PerceptionLM": ("PerceptionLMImageProcessor", {}),
+    "LFM2-VL": ("Lfm2VlImageProcessor", {}),
     "InternVL3": (
         "GotOcr2ImageProcessor",
         {"size": {"height": 448, "width": 448}, "crop_to_patches": True, "max_patches": 12, **IMAGENET},
@@ -64,6 +70,7 @@ FAMILIES: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "MiniCPM-V 4.6": ("MiniCPMV4_6ImageProcessor", {}),
     "Inkling": ("InklingImageProcessor", {"rescale_image_frac": 2.0, "do_resize": True}),
+    "Granite-Docling": ("GraniteDoclingImageProcessor", {}),
     "Idefics3": ("Idefics3ImageProcessor", {}),
     "SmolVLM2": (
         "SmolVLMImageProcessor",
@@ -87,4 +94,13 @@ FAMILIES: dict[str, tuple[str, dict[str, Any]]] = {
 }
 """Name: the class without its backend, and what the checkpoint's file says."""
 
-TORCHVISION_ALONE = ("MiniMax-M3-VL", "Kimi-K2.5", "Command A Vision", "Llama 4", "Inkling")
+TORCHVISION_ALONE = (
+    "MiniMax-M3-VL",
+    "Kimi-K2.5",
+    "Command A Vision",
+    "Llama 4",
+    "Unlimited-OCR",
+    "PerceptionLM",
+    "LFM2-VL",
+    "Inkling",
+)

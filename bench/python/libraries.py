@@ -43,6 +43,13 @@ def _data(case: Case) -> bytes:
     return Path(case["file"]).read_bytes()
 
 
+def _features(result: Any) -> np.ndarray:
+    """Those of a result, one behind another where there are several; numpy has no bfloat16."""
+    values = [value for name, value in sorted(result.items()) if "pixel_values" in name]
+    arrays = [np.asarray(value.float() if hasattr(value, "float") else value) for value in values]
+    return arrays[0] if len(arrays) == 1 else np.concatenate([array.ravel() for array in arrays])
+
+
 def _prompt(case: Case) -> tuple[list[int], list[int], int]:
     """Token ids in which items stand at equal distances, what stands for each, and how many there are."""
     prompt = [5] * case["tokens"]
@@ -91,7 +98,7 @@ class Mmcpp:
             settings = {"image_processor_type": case["class"], **case["settings"]}
             Path(folder, "preprocessor_config.json").write_text(json.dumps(settings))
             processor = self._mmcpp.ImageProcessor.from_pretrained(folder, backend=case["backend"])
-        return Job(lambda: processor(data), lambda result: result["pixel_values"])
+        return Job(lambda: processor(data), _features)
 
     def requests(self, case: Case) -> Job:
         """Threads at the same time, each with so many requests one after the other."""
@@ -256,11 +263,7 @@ class HuggingFace:
         processor = getattr(self._transformers, case["class"] + suffix)(**case["settings"])
         kind = "pt" if case["backend"] == "torchvision" else "np"
 
-        def array(result: Any) -> np.ndarray:
-            values = result["pixel_values"]
-            return np.asarray(values.float() if kind == "pt" else values)  # numpy has no bfloat16
-
-        return Job(lambda: processor(images=[self._image.open(io.BytesIO(data))], return_tensors=kind), array)
+        return Job(lambda: processor(images=[self._image.open(io.BytesIO(data))], return_tensors=kind), _features)
 
 
 class SglangMm:
