@@ -208,6 +208,7 @@ def processing(model: str) -> ModuleType:
     """The module of a model's processor; some import torchvision, which their rules for prompts do not use."""
     names = ("torchvision", "torchvision.transforms", "torchvision.transforms.v2")
     stand_ins = {name: mock.MagicMock() for name in names if name not in sys.modules}
+    importlib.import_module("transformers.image_processing_utils")  # torch's part of it can be imported only once
     with mock.patch.dict(sys.modules, stand_ins):
         return importlib.import_module(f"transformers.models.{model}.processing_{model}")
 
