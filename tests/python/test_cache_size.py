@@ -39,8 +39,8 @@ def test_sizes_equal_the_reference() -> None:
             value = torch.zeros(7, dtype=torch.bfloat16)
         else:
             value = PLAIN[fact["value"]] if isinstance(fact["value"], str) else sized(fact["value"])
-        if fact["value"] == "str 'abc'":
-            # Of CPython 3.11; later ones have smaller strings.
+        if isinstance(value, str | int | float):
+            # The facts are CPython 3.11's; later ones have smaller strings, those without the GIL larger numbers.
             assert item_bytes(value, compat="vllm") == sys.getsizeof(value)
             continue
         assert item_bytes(value, compat="vllm") == fact["bytes"], fact
