@@ -172,10 +172,11 @@ MMCPP_INLINE void StoreRgb(Channel y, Channel cb, Channel cr, uint8_t* to) {
   const __m512i red = _mm512_packus_epi16(even.red, odd.red);
   const __m512i green = _mm512_packus_epi16(even.green, odd.green);
   const __m512i blue = _mm512_packus_epi16(even.blue, odd.blue);
-  for (size_t i = 0; i < 3; ++i) {
+  for (int i = 0; i < 3; ++i) {
     const __m512i both = _mm512_permutex2var_epi8(red, Load64(kPlaces.red_green[i]), green);
-    _mm512_storeu_si512(to + 64 * i, _mm512_mask_permutexvar_epi8(both, kPlaces.is_blue[i],
-                                                                  Load64(kPlaces.blue[i]), blue));
+    _mm512_storeu_si512(
+        to + ptrdiff_t{64} * i,
+        _mm512_mask_permutexvar_epi8(both, kPlaces.is_blue[i], Load64(kPlaces.blue[i]), blue));
   }
 }
 
