@@ -215,6 +215,7 @@ Status CheckOutput(const TensorView& out, const std::vector<int64_t>& shape) {
 
 Result<ItemBatch> ProcessItems(const Family& family, Span<const MediaSource> media,
                                const ProcessOptions& options) {
+  const par::Call call;
   return CatchOutOfMemory([&]() -> Result<ItemBatch> {
     MMCPP_ASSIGN(const PlannedBatch planned, Plan(family, media, options));
     ItemBatch batch;
@@ -228,6 +229,7 @@ Result<std::vector<OutputItem>> ProcessItemsInto(const Family& family,
                                                  Span<const MediaSource> media,
                                                  const ProcessOptions& options,
                                                  const TensorView& features) {
+  const par::Call call;
   return CatchOutOfMemory([&]() -> Result<std::vector<OutputItem>> {
     ProcessOptions typed = options;
     typed.dtype = features.dtype;

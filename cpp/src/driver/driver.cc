@@ -231,6 +231,7 @@ Result<PlannedRequest> PlanRequest(const Family& family, Span<const int64_t> inp
 }
 
 Result<Response> Process(const Family& family, const Request& request) {
+  const par::Call call;
   return CatchOutOfMemory([&] { return Run(family, request); });
 }
 

@@ -40,6 +40,7 @@ Result<OutputItem> ProcessOne(const Family& family, const MediaSource& source,
 Result<std::vector<Result<OutputItem>>> ProcessEach(const Family& family,
                                                     Span<const MediaSource> media,
                                                     const ProcessOptions& options) {
+  const par::Call call;
   return CatchOutOfMemory([&]() -> Result<std::vector<Result<OutputItem>>> {
     MMCPP_TRY(driver::CheckCall(media.size(), options));
     MMCPP_TRY(CheckTotal(media, options.limits));

@@ -37,8 +37,19 @@ class RangeFn {
 /// possible, and returns when all are done.
 void ForRange(size_t n, size_t grain, RangeFn body);
 
-/// How many threads a loop may run on, the caller's among them.
+/// How many threads a loop may run on now, the caller's among them.
 size_t Concurrency() noexcept;
+
+/// Stands on a thread's stack while it is in a call of the library. Threads that are in calls of
+/// their own take their share of the processors, so loops are lent as many fewer: a loop that waits
+/// for a helper which another call keeps from running costs more than it gains.
+class Call {
+ public:
+  Call() noexcept;
+  ~Call();
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+};
 
 /// "inline", "tbb" or "chaos".
 const char* ExecutorName() noexcept;

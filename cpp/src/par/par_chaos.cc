@@ -56,6 +56,9 @@ void ForRange(size_t n, size_t /*grain*/, RangeFn body) {
 
 size_t Concurrency() noexcept { return kThreads; }
 
+Call::Call() noexcept = default;
+Call::~Call() {}  // NOLINT(performance-trivially-destructible): not under every executor
+
 const char* ExecutorName() noexcept { return "chaos"; }
 
 }  // namespace mmcpp::par

@@ -9,6 +9,9 @@ void ForRange(size_t n, size_t /*grain*/, RangeFn body) {
 
 size_t Concurrency() noexcept { return 1; }
 
+Call::Call() noexcept = default;
+Call::~Call() {}  // NOLINT(performance-trivially-destructible): not under every executor
+
 const char* ExecutorName() noexcept { return "inline"; }
 
 }  // namespace mmcpp::par

@@ -24,6 +24,7 @@ namespace mmcpp::par {
 namespace {
 
 std::atomic<bool> g_forked{false};
+std::atomic<int> g_calls{0};
 
 int ThreadCount() {
   // More workers than processors only makes oneTBB print a warning and use fewer.
@@ -72,8 +73,8 @@ oneapi::tbb::task_arena* MakeArena() noexcept {
 
 oneapi::tbb::task_arena* Arena() noexcept {
   // Never destroyed: threads may still be inside when static objects go.
-  static auto* const arena = MakeArena();
-  return arena;
+  static auto* const kArena = MakeArena();
+  return kArena;
 }
 
 }  // namespace
@@ -90,8 +91,13 @@ void ForRange(size_t n, size_t grain, RangeFn body) {
 
 size_t Concurrency() noexcept {
   if (g_forked.load(std::memory_order_relaxed)) return 1;
-  return Arena() == nullptr ? 1 : static_cast<size_t>(Arena()->max_concurrency());
+  if (Arena() == nullptr) return 1;
+  const int others = std::max(g_calls.load(std::memory_order_relaxed) - 1, 0);
+  return static_cast<size_t>(std::max(Arena()->max_concurrency() - others, 1));
 }
+
+Call::Call() noexcept { g_calls.fetch_add(1, std::memory_order_relaxed); }
+Call::~Call() { g_calls.fetch_sub(1, std::memory_order_relaxed); }
 
 const char* ExecutorName() noexcept { return "tbb"; }
 

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <atomic>
 #include <functional>
+#include <memory>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -56,6 +57,23 @@ TEST(Par, NestedLoopsCoverToo) {
     });
     EXPECT_EQ(visits, std::vector<int>(12 * 30, 1));
   });
+}
+
+TEST(Par, EveryCallTakesAThreadFromTheLoops) {
+  const size_t all = Concurrency();
+  const bool shares = std::string(ExecutorName()) == "tbb";
+  std::vector<std::unique_ptr<Call>> calls;
+  for (size_t i = 0; i < all + 2; ++i) {
+    calls.push_back(std::make_unique<Call>());
+    EXPECT_EQ(Concurrency(), shares ? std::max<size_t>(all - std::min(i, all - 1), 1) : all);
+  }
+  if (SetChaosSeed == nullptr) {
+    int ranges = 0;  // no atomic: this thread is the only one
+    ForRange(1000, 1, [&ranges](size_t, size_t) { ++ranges; });
+    EXPECT_EQ(ranges, 1);
+  }
+  calls.clear();
+  EXPECT_EQ(Concurrency(), all);
 }
 
 TEST(Par, MapKeepsOrder) {
