@@ -256,14 +256,9 @@ class Load:
 
 
 def flatness(memory):
-    """The last quarter of the samples against those after the first quarter, as their lowest tenths.
-
-    That is what the server keeps between requests. What those in flight hold is up to half as much again and comes and
-    goes by chance: with a floor that does not move the medians of two quarters may differ by more than a tenth.
-    """
+    """The last quarter of the samples against those after the first quarter, as medians."""
     quarter = len(memory) // 4
-    floors = [statistics.quantiles(part, n=10)[0] for part in (memory[quarter : 2 * quarter], memory[-quarter:])]
-    return floors[1] / floors[0]
+    return statistics.median(memory[-quarter:]) / statistics.median(memory[quarter : 2 * quarter])
 
 
 def main():
