@@ -69,10 +69,6 @@ void ReadTiles(SpecReader* spec, Config* config) {
   config->global_tokens = spec->Size("global_tokens", kMaxTokensAlong);
   config->min_tiles = spec->Size("min_tiles", kMaxTiles);
   config->max_tiles = spec->Size("max_tiles", kMaxTiles);
-  if (config->min_tiles > config->max_tiles) {
-    spec->Fail("min_tiles " + std::to_string(config->min_tiles) + " is over max_tiles " +
-               std::to_string(config->max_tiles));
-  }
 }
 
 Result<Config> ReadConfig(SpecReader spec) {

@@ -42,10 +42,6 @@ Result<Config> ReadConfig(SpecReader spec) {
   config.min_tiles = spec.Size("min_tiles", kMaxTiles);
   config.max_tiles = spec.Size("max_tiles", kMaxTiles);
   config.pixels = PixelRules::Read(&spec);
-  if (config.min_tiles > config.max_tiles) {
-    spec.Fail("min_tiles " + std::to_string(config.min_tiles) + " is over max_tiles " +
-              std::to_string(config.max_tiles));
-  }
   MMCPP_TRY(spec.Finish());
   return config;
 }

@@ -50,10 +50,6 @@ Result<Config> ReadConfig(SpecReader spec) {
   config.max_tiles = spec.Size("max_tiles", kMaxTiles);
   config.use_thumbnail = spec.BoolOr("use_thumbnail", true);
   config.pixels = PixelRules::Read(&spec);
-  if (config.min_tiles > config.max_tiles) {
-    spec.Fail("min_tiles " + std::to_string(config.min_tiles) + " is over max_tiles " +
-              std::to_string(config.max_tiles));
-  }
   if (config.least_enlargement &&
       (config.tile.height != config.tile.width || config.min_tiles != 1)) {
     spec.Fail("grid_rule: `least_enlargement` is for square tiles and min_tiles 1");

@@ -1,6 +1,7 @@
 // LFM2-VL: the picture at its own ratio within bounds of tokens, in patches row by row with
 // channels last; of a picture that is much larger the tiles of the closest ratio, and the picture
-// as a whole behind them. Each of these is padded to as many patches, which a mask tells apart.
+// as a whole behind them. Each of these is padded to as many patches, which a mask tells apart; a
+// picture so thin that it has more of them is alone in its batch, and its mask is too short.
 // Equals Lfm2VlImageProcessor of transformers 5.24, which is there for torchvision alone.
 #include "families/lfm2_vl.h"
 
@@ -42,6 +43,7 @@ struct Config {
   int tile_size = 0;
   int min_tiles = 1, max_tiles = 1;
   bool use_thumbnail = true;
+  bool pads_to_tile = true;  ///< also where no picture is cut
   std::vector<int64_t> row_column, thumbnail;
   int mark_columns = 1;
   PixelRules pixels;
@@ -55,7 +57,7 @@ struct Config {
   int64_t max_patches() const {
     const int64_t whole = static_cast<int64_t>(max_tokens) * factor * factor;
     const int64_t along = tile_size / patch_size;
-    return splits() ? std::max(whole, along * along) : whole;
+    return pads_to_tile ? std::max(whole, along * along) : whole;
   }
   int64_t values() const { return int64_t{3} * patch_size * patch_size; }
 };
@@ -65,16 +67,13 @@ void ReadTiles(SpecReader* spec, Config* config) {
   config->min_tiles = spec->Size("min_tiles", kMaxTiles);
   config->max_tiles = spec->Size("max_tiles", kMaxTiles);
   config->use_thumbnail = spec->BoolOr("use_thumbnail", true);
+  config->pads_to_tile = spec->BoolOr("pads_to_tile", config->splits());
   config->row_column = spec->Ints("row_column_token_ids");
   config->thumbnail = spec->Ints("thumbnail_token_ids");
   config->mark_columns = static_cast<int>(spec->UIntOr("mark_columns", 1, kMaxTiles, 1));
   if (config->min_tiles > config->max_tiles) {
     spec->Fail("min_tiles " + std::to_string(config->min_tiles) + " is over max_tiles " +
                std::to_string(config->max_tiles));
-  }
-  if (config->tile_size % config->patch_size != 0) {
-    spec->Fail("tile_size " + std::to_string(config->tile_size) + " is no multiple of patch_size " +
-               std::to_string(config->patch_size));
   }
   const auto marks = static_cast<int>(config->row_column.size());
   const int least = config->max_tiles;
@@ -119,7 +118,8 @@ class Lfm2Vl final : public Family {
     const int side = config_.tile_size;
     const bool cut = IsCut(grid, height, width);
     ItemPlan plan;
-    plan.feature_shape = {grid.count(), config_.max_patches(), config_.values()};
+    MMCPP_ASSIGN(const int64_t patches, PatchesOf(whole, grid, cut));
+    plan.feature_shape = {grid.count(), patches, config_.values()};
     plan.geometry = grid;
     plan.tokens = config_.prompt.TokensWith(Tokens(grid, whole));
     plan.source_height = height;
@@ -164,7 +164,8 @@ class Lfm2Vl final : public Family {
     for (int64_t i = 0; i < grid.count(); ++i) {
       const auto begin = mask.begin() + static_cast<std::ptrdiff_t>(i * each);
       const auto at = static_cast<size_t>(2 * i);
-      std::fill(begin, begin + static_cast<std::ptrdiff_t>(shapes[at] * shapes[at + 1]), 1);
+      const int64_t seen = std::min(shapes[at] * shapes[at + 1], each);
+      std::fill(begin, begin + static_cast<std::ptrdiff_t>(seen), 1);
     }
     std::vector<NamedTensor> aux(2);
     aux[0].name = kAux[0];
@@ -182,18 +183,24 @@ class Lfm2Vl final : public Family {
 
  private:
   Result<Size> WholeSize(int height, int width) const {
-    MMCPP_ASSIGN(const Size size,
-                 transforms::SmartResize(height, width, config_.block(),
-                                         config_.min_tokens * config_.block_pixels(),
-                                         config_.max_tokens * config_.block_pixels(),
-                                         transforms::SmartResizeRule::kLfm2));
+    return transforms::SmartResize(
+        height, width, config_.block(), config_.min_tokens * config_.block_pixels(),
+        config_.max_tokens * config_.block_pixels(), transforms::SmartResizeRule::kLfm2);
+  }
+
+  // Of each tile and of the whole, where that is seen. The whole of a thin picture may have more
+  // than fit; it has them if it stands for itself, and tiles beside it would be of another shape.
+  Result<int64_t> PatchesOf(const Size& whole, const TileGrid& grid, bool cut) const {
+    if (cut && !grid.thumbnail) return config_.max_patches();
     const int64_t patch = config_.patch_size;
-    if (size.height / patch * (size.width / patch) > config_.max_patches()) {
-      return InvalidArgument("resize: " + std::to_string(height) + "x" + std::to_string(width) +
-                             " is too thin for " + std::to_string(config_.max_patches()) +
-                             " patches");
+    const int64_t own = whole.height / patch * (whole.width / patch);
+    const int64_t most = std::min(kMaxPatches, kMaxValues / config_.values());
+    if (own > (cut ? config_.max_patches() : most)) {
+      return InvalidArgument("resize: to " + std::to_string(whole.height) + "x" +
+                             std::to_string(whole.width) + ", too thin for " +
+                             std::to_string(cut ? config_.max_patches() : most) + " patches");
     }
-    return size;
+    return std::max(own, config_.max_patches());
   }
 
   bool IsLarge(int height, int width) const {
@@ -214,6 +221,10 @@ class Lfm2Vl final : public Family {
   Result<TileGrid> GridOf(int height, int width) const {
     if (!config_.splits() || !IsLarge(height, width)) return TileGrid{};
     const int side = config_.tile_size;
+    if (side % config_.patch_size != 0) {
+      return InvalidArgument("tiles: tile_size " + std::to_string(side) +
+                             " is no multiple of patch_size " + std::to_string(config_.patch_size));
+    }
     MMCPP_ASSIGN(const transforms::Grid grid,
                  transforms::ClosestRatioGrid(height, width, {side, side}, config_.min_tiles,
                                               config_.max_tiles));

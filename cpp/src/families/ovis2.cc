@@ -44,9 +44,8 @@ Result<Config> ReadConfig(SpecReader spec) {
   config.covering =
       spec.EnumOr<bool>("grid_rule", {{"covering", true}, {"closest_ratio", false}}, true);
   config.pixels = PixelRules::Read(&spec);
-  if (config.min_tiles > (config.covering ? 1 : config.max_tiles)) {
-    spec.Fail("min_tiles " + std::to_string(config.min_tiles) +
-              ": expected 1 of `covering`, max_tiles at most of `closest_ratio`");
+  if (config.covering && config.min_tiles > 1) {
+    spec.Fail("min_tiles " + std::to_string(config.min_tiles) + ": expected 1 of `covering`");
   }
   MMCPP_TRY(spec.Finish());
   return config;

@@ -130,12 +130,9 @@ void ReadSizes(SpecReader* spec, Config* config) {
                       spec->Size("max_patches_per_side", kMaxPatchesPerSide)};
     return;
   }
+  // The least may be over the most: what is then above the most is made smaller, as the classes do.
   config->min_pixels = spec->UInt("min_pixels", 0, kMaxMinPixels);
   config->max_pixels = spec->UInt("max_pixels", 0, UINT64_MAX);
-  if (spec->strict() && config->min_pixels > config->max_pixels) {
-    spec->Fail("min_pixels " + std::to_string(config->min_pixels) + " is over max_pixels " +
-               std::to_string(config->max_pixels));
-  }
 }
 
 Result<Config> ReadConfig(SpecReader spec) {

@@ -14,8 +14,7 @@ namespace mmcpp::transforms {
 Result<Grid> ClosestRatioGrid(int height, int width, Size tile, int min_tiles, int max_tiles,
                               GridTie tie, int max_side) {
   if (height <= 0 || width <= 0) return InvalidArgument("empty image");
-  if (tile.height <= 0 || tile.width <= 0 || min_tiles < 1 || max_tiles > kMaxGridTiles ||
-      min_tiles > max_tiles) {
+  if (tile.height <= 0 || tile.width <= 0 || min_tiles < 1 || max_tiles > kMaxGridTiles) {
     return InvalidArgument("tiles: " + std::to_string(min_tiles) + " to " +
                            std::to_string(max_tiles) + " of " + std::to_string(tile.height) + "x" +
                            std::to_string(tile.width) + " cannot be chosen from");

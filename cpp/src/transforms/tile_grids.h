@@ -29,9 +29,9 @@ constexpr int kMaxGridTiles = 1024;
 /// equal ones, in ascending order of tiles, a later one is taken while the picture has more than
 /// half of its pixels. Equals get_optimal_tiled_canvas of transformers 5.24 (GotOcr2ImageProcessor,
 /// which InternVL and Aya Vision use) and dynamic_preprocess of InternVL's own code; with at most
-/// 16 tiles along a side of GraniteDoclingImageProcessor. One tile if no grid is allowed.
-/// kInvalidArgument for an empty picture or tile, or bounds outside 1 to
-/// kMaxGridTiles.
+/// 16 tiles along a side of GraniteDoclingImageProcessor. One tile if no grid is allowed, as
+/// where min_tiles is over max_tiles. kInvalidArgument for an empty picture or tile, or bounds
+/// outside 1 to kMaxGridTiles.
 Result<Grid> ClosestRatioGrid(int height, int width, Size tile, int min_tiles, int max_tiles,
                               GridTie tie = GridTie::kIfPixels, int max_side = kMaxGridTiles);
 

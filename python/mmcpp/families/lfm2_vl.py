@@ -52,6 +52,7 @@ def read_spec(checkpoint: Checkpoint) -> dict[str, Any]:
         "tile_size": config.integer("tile_size", 512),
         "min_tiles": config.integer("min_tiles", 2) if splits else 1,
         "max_tiles": config.integer("max_tiles", 10) if splits else 1,
+        "pads_to_tile": splits,
         "use_thumbnail": config.get("use_thumbnail", True) is True,
         "filter": config.choice("resample", 2, FILTERS),
         "image_mean": config.channels("image_mean", HALF[0]),

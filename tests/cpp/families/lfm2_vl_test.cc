@@ -53,11 +53,21 @@ TEST(Lfm2Vl, Refusals) {
   const auto family = FamilyFromSpec(Spec().dump());
   ASSERT_TRUE(family.ok()) << family.error().message;
   EXPECT_EQ((*family)->PlanItem(1, 1000).error().message,
-            "resize: 1x1000 is too thin for 16 patches");
+            "resize: to 8x504, too thin for 16 patches");
   nlohmann::json spec = Spec();
   spec["tile_size"] = 10;
-  EXPECT_EQ(FamilyFromSpec(spec.dump()).error().message,
-            "lfm2_vl spec: tile_size 10 is no multiple of patch_size 4");
+  const auto cut = FamilyFromSpec(spec.dump());
+  ASSERT_TRUE(cut.ok()) << cut.error().message;
+  EXPECT_TRUE((*cut)->PlanItem(8, 8).ok());  // as a whole
+  EXPECT_EQ((*cut)->PlanItem(100, 100).error().message,
+            "tiles: tile_size 10 is no multiple of patch_size 4");
+  spec = Spec();
+  spec["min_tiles"] = spec["max_tiles"] = 1;
+  const auto whole = FamilyFromSpec(spec.dump());
+  const auto plan = (*whole)->PlanItem(1, 1000);
+  ASSERT_TRUE(plan.ok()) << plan.error().message;
+  EXPECT_EQ(plan->feature_shape, (Ids{1, 252, 48}));
+  EXPECT_EQ((*(*whole)->Aux(*plan))[0].tensor.shape(), (Ids{1, 16}));  // the mask
   spec = Spec();
   spec["mark_columns"] = 4;
   EXPECT_EQ(FamilyFromSpec(spec.dump()).error().message,

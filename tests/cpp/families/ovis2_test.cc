@@ -52,8 +52,6 @@ TEST(Ovis2, Refusals) {
   EXPECT_FALSE(FamilyFromSpec(spec.dump()).ok());
   spec["grid_rule"] = "closest_ratio";
   EXPECT_TRUE(FamilyFromSpec(spec.dump()).ok());
-  spec["min_tiles"] = 5;
-  EXPECT_FALSE(FamilyFromSpec(spec.dump()).ok());
   spec = Spec();
   spec["max_tiles"] = 257;
   EXPECT_FALSE(FamilyFromSpec(spec.dump()).ok());
