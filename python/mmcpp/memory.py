@@ -11,7 +11,7 @@ def free_waiting_buffers() -> int:
     """Free the memory that large results and pictures left behind; give how many bytes it was.
 
     Freed buffers of 4 MiB and more wait for the next of their size, 128 MiB in all, and are freed
-    once they have waited for 10 seconds and another is allocated or freed. A process that has
+    once they have waited for a second and another is allocated or freed. A process that has
     nothing more to do may end their wait.
 
     >>> free_waiting_buffers() >= 0

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
-#include <deque>
 #include <future>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -29,48 +29,42 @@ double Milliseconds(Clock::duration duration) {
   return std::chrono::duration<double, std::milli>(duration).count();
 }
 
-/// httplib's threads, with a queue that has an end: beyond it the kernel's own backlog waits.
+/// A thread for each connection, and a limit, beyond which the kernel's own backlog waits. Threads
+/// that stay would each keep what the allocator caches for them.
 class ConnectionThreads : public httplib::TaskQueue {
  public:
-  explicit ConnectionThreads(size_t count) : limit_(count) {
-    for (size_t i = 0; i < count; ++i) threads_.emplace_back([this] { Run(); });
-  }
+  explicit ConnectionThreads(size_t limit) : limit_(limit) {}
   void enqueue(std::function<void()> task) override {
-    std::unique_lock<std::mutex> lock(mutex_);
-    changed_.wait(lock, [this] { return tasks_.size() < limit_; });
-    tasks_.push_back(std::move(task));
-    changed_.notify_all();
+    std::unique_lock<std::mutex> lock(state_->mutex);
+    state_->ended.wait(lock, [this] { return state_->running < limit_; });
+    ++state_->running;
+    lock.unlock();
+    try {
+      std::thread([task, state = state_] { Run(task, *state); }).detach();
+    } catch (const std::system_error&) {
+      Run(task, *state_);  // the system has no more threads
+    }
   }
   void shutdown() override {
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      stopping_ = true;
-    }
-    changed_.notify_all();
-    for (std::thread& thread : threads_) thread.join();
+    std::unique_lock<std::mutex> lock(state_->mutex);
+    state_->ended.wait(lock, [this] { return state_->running == 0; });
   }
 
  private:
-  void Run() {
-    std::unique_lock<std::mutex> lock(mutex_);
-    for (;;) {
-      changed_.wait(lock, [this] { return stopping_ || !tasks_.empty(); });
-      if (tasks_.empty()) return;
-      const std::function<void()> task = std::move(tasks_.front());
-      tasks_.pop_front();
-      changed_.notify_all();
-      lock.unlock();
-      task();
-      lock.lock();
-    }
+  struct State {
+    std::mutex mutex;
+    std::condition_variable ended;
+    size_t running = 0;
+  };
+  static void Run(const std::function<void()>& task, State& state) {
+    task();
+    const std::lock_guard<std::mutex> lock(state.mutex);
+    --state.running;
+    state.ended.notify_all();
   }
 
   const size_t limit_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<std::function<void()>> tasks_;
-  bool stopping_ = false;
-  std::vector<std::thread> threads_;
+  const std::shared_ptr<State> state_ = std::make_shared<State>();
 };
 
 class HttpServer : public httplib::Server {

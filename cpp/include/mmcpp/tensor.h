@@ -43,7 +43,7 @@ struct DTypeOf<float> {
 
 /// Owned bytes: aligned to kAlignment, uninitialised, move-only. Freed buffers of 4 MiB and more
 /// wait for the next of their size: the latest of them, 128 MiB in all, and on Linux as pages that
-/// the system takes back when it runs short. One that has waited for 10 seconds is freed when
+/// the system takes back when it runs short. One that has waited for a second is freed when
 /// another is allocated or freed; FreeWaitingBuffers frees all.
 class MMCPP_EXPORT Buffer {
  public:

@@ -22,13 +22,14 @@ void FreeBlock(Block block);
 /// The rule: of freed blocks of 4 MiB and more, the latest stay, up to a fixed sum. Their contents
 /// are given up, so that the system takes their pages back, without asking, when it runs short. The
 /// latest that fits is the next to be used, so that what a peak left over stays unused; it is freed
-/// by the first call that finds it to have waited for kLongestWait. A process under a steady load
-/// so holds what that load uses, not what its highest peak did.
+/// by the first call that finds it to have waited for kLongestWait, after which fresh pages cost
+/// next to nothing. A process under a steady load so holds what that load uses, not what its
+/// highest peak did.
 class BlockPool {
  public:
   using Clock = std::chrono::steady_clock;
   static constexpr size_t kSmallest = size_t{4} << 20;
-  static constexpr std::chrono::seconds kLongestWait{10};
+  static constexpr std::chrono::seconds kLongestWait{1};
 
   explicit BlockPool(size_t max_bytes);
   ~BlockPool();
