@@ -26,6 +26,7 @@ MAY_HOLD = {
     "kernels_jpeg_avx512.cc.o": "avx512",
     "kernels_png_avx2.cc.o": "avx2",
     "kernels_resample_avx2.cc.o": "avx2",
+    "kernels_resample_avx512.cc.o": "avx512",
     "kernels_vertical_avx2.cc.o": "avx2",
     "kernels_avx512.cc.o": "avx512",
     "blake3_*": "avx512",

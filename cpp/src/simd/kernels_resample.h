@@ -15,6 +15,14 @@ void ResampleHorizontalRgb8Avx2(const ResampleAxis* axis, const RowSpan* span, s
                                 const uint8_t* const* src, uint8_t* const* dst);
 void ResampleVerticalU8Avx2(const ResampleAxis* axis, int32_t y, size_t bytes,
                             const uint8_t* const* src, uint8_t* dst);
+size_t PackedHorizontalBytesAvx512(const ResampleAxis* axis);
+void PackHorizontalAvx512(const ResampleAxis* axis, void* packed);
+size_t PackedVerticalBytesAvx512(const ResampleAxis* axis);
+void PackVerticalAvx512(const ResampleAxis* axis, void* packed);
+void ResampleHorizontalRgb8Avx512(const ResampleAxis* axis, const RowSpan* span, size_t rows,
+                                  const uint8_t* const* src, uint8_t* const* dst);
+void ResampleVerticalU8Avx512(const ResampleAxis* axis, int32_t y, size_t bytes,
+                              const uint8_t* const* src, uint8_t* dst);
 #endif
 
 }  // namespace mmcpp::simd

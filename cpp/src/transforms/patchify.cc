@@ -20,7 +20,7 @@ constexpr size_t kChannels = 3;
 constexpr size_t kGrainBytes = size_t{64} << 10;
 // One channel of what is split at a time: patches of up to 128 pixels as a whole, longer ones in
 // slices of rows.
-constexpr size_t kPlaneBytes = 128 * 128;
+constexpr size_t kPlaneBytes = size_t{128} * 128;
 constexpr int kMaxPatchSize = static_cast<int>(kPlaneBytes);  // a slice is at least one row
 constexpr int kMaxMergeSize = 1024;
 
