@@ -8,11 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
-from safetensors import safe_open
 
 import mmcpp
 from mmcpp.spec import preset_spec
 from samples import encode, png, smooth
+
+safe_open = pytest.importorskip("safetensors", reason="not there without the GIL").safe_open
 
 
 @pytest.fixture

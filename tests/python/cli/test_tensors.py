@@ -2,10 +2,11 @@ import dataclasses
 
 import numpy as np
 import pytest
-from safetensors import safe_open
 
 from mmcpp.cli.tensors import WRITERS, Pictures, read_metadata, write
 from samples import noise
+
+safe_open = pytest.importorskip("safetensors", reason="not there without the GIL").safe_open
 
 TWO = Pictures(
     names=["a.png", "b.png"],
