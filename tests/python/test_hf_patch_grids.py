@@ -130,6 +130,15 @@ def test_hunyuan_prompt():
             pipeline.process(input_ids=ids, images=[np.zeros((9, 9, 3), np.uint8)])
 
 
+def test_hy_v4_vl_prompt():
+    cls = processing("hy_v4_vl").HYV4VLProcessor
+    tokens = Tokens("<|image_pad|>")
+    theirs = processor("hy_v4_vl")
+    this = SimpleNamespace(image_processor=theirs, image_token="<|image_pad|>", _num_frame_tokens=cls._num_frame_tokens)
+    spec = spec_of("hy_v4_vl", image_token_id=tokens.id("<|image_pad|>"), row_tokens=1)
+    compare_prompt(spec, tokens, "<|image_pad|>", lambda inputs, i: cls.replace_image_token(this, inputs, i), theirs)
+
+
 def test_minimax_m3_vl_prompt():
     cls = processing("minimax_m3_vl").MiniMaxM3VLProcessor
     begin, image, end = cls.VISION_START_TOKEN, cls.IMAGE_TOKEN, cls.VISION_END_TOKEN

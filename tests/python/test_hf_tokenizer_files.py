@@ -47,20 +47,21 @@ def tiles() -> Any:
     )
 
 
+def unchecked(processor: type) -> type:
+    """Let a class take any parts: that for videos needs torchvision."""
+    return type(
+        processor.__name__, (processor,), {"check_argument_for_proper_class": lambda _self, _name, part: type(part)}
+    )
+
+
 def minicpmv4_6() -> Any:
-    class WithoutVideos(of("minicpmv4_6", "processing", "MiniCPMV4_6Processor")):
-        """Its parts are not checked: the one for videos needs torchvision."""
-
-        def check_argument_for_proper_class(self, _name, part):
-            return type(part)
-
     names = {f"{part}_token": f"<{part[:5]}>".replace("_", "") for part in ("image_start", "slice_start")}
     names |= {f"{part}_token": f"</{part[:5]}>" for part in ("image_end", "slice_end")}
     names |= {"image_id_start_token": "<image_id>", "image_id_end_token": "</image_id>"}
     names |= {"image_token": "<|image_pad|>", "video_token": "<|video_pad|>"}
     images = of("minicpmv4_6", "image_processing_pil", "MiniCPMV4_6ImageProcessorPil")(scale_resolution=112)
     videos = SimpleNamespace(slice_mode=True, downsample_mode="16x")
-    return WithoutVideos(images, videos, tokenizer(names))
+    return unchecked(of("minicpmv4_6", "processing", "MiniCPMV4_6Processor"))(images, videos, tokenizer(names))
 
 
 def minicpmv4_6_without_numbers() -> Any:
@@ -118,6 +119,54 @@ def qianfan_ocr() -> Any:
     return of("qianfan_ocr", "processing", "QianfanOCRProcessor")(tiles(), tokens, image_seq_length=3)
 
 
+def lfm2_vl() -> Any:
+    images = of("lfm2_vl", "image_processing", "Lfm2VlImageProcessor")(
+        encoder_patch_size=8, tile_size=64, min_image_tokens=4, max_image_tokens=16, max_tiles=6
+    )
+    marks = [f"<|img_row_{row}_col_{column}|>" for row in range(1, 11) for column in range(1, 11)]
+    tokens = tokenizer({}, ["<image>", "<|image_start|>", "<|image_end|>", "<|img_thumbnail|>", *marks])
+    return of("lfm2_vl", "processing", "Lfm2VlProcessor")(images, tokens)
+
+
+def ernie4_5_vl_moe() -> Any:
+    images = of("ernie4_5_vl_moe", "image_processing_pil", "Ernie4_5_VLMoeImageProcessorPil")(
+        size={"shortest_edge": 56 * 56, "longest_edge": 28 * 28 * 40}
+    )
+    kinds = {"image": "<|IMAGE_PLACEHOLDER|>", "video": "<|VIDEO_PLACEHOLDER|>"}
+    names = {f"{kind}_token": token for kind, token in kinds.items()}
+    names |= {f"{kind}_{side}_token": f"<|{kind}_{side}|>" for kind in kinds for side in ("start", "end")}
+    cls = unchecked(of("ernie4_5_vl_moe", "processing", "Ernie4_5_VLMoeProcessor"))
+    return cls(images, tokenizer(names), SimpleNamespace())
+
+
+def deepseek_vl() -> Any:
+    images = of("deepseek_vl", "image_processing_pil", "DeepseekVLImageProcessorPil")(size={"height": 56, "width": 56})
+    tokens = tokenizer({"image_token": "<image_placeholder>"})
+    return of("deepseek_vl", "processing", "DeepseekVLProcessor")(images, tokens, num_image_tokens=16)
+
+
+def llava_next_video() -> Any:
+    images = transformers.LlavaNextImageProcessorPil(
+        size={"shortest_edge": 28},
+        crop_size={"height": 28, "width": 28},
+        image_grid_pinpoints=[[28, 56], [56, 28], [56, 56]],
+    )
+    cls = unchecked(of("llava_next_video", "processing", "LlavaNextVideoProcessor"))
+    tokens = tokenizer({"image_token": "<image>", "video_token": "<video>"})
+    return cls(
+        SimpleNamespace(), images, tokens,
+        patch_size=14, vision_feature_select_strategy="default", num_additional_image_tokens=1,
+    )  # fmt: skip
+
+
+def hunyuan_vl() -> Any:
+    images = of("hunyuan_vl", "image_processing_pil", "HunYuanVLImageProcessorPil")(
+        size={"shortest_edge": 64 * 64, "longest_edge": 200000}
+    )
+    tokens = tokenizer({"image_token": "<image>", "image_start_token": "<begin>", "image_end_token": "<end>"})
+    return of("hunyuan_vl", "processing", "HunYuanVLProcessor")(images, tokens)
+
+
 CASES = [
     # what makes the processor, the model and further keys of its config.json
     (minicpmv4_6, {"model_type": "minicpmv4_6"}),
@@ -133,10 +182,34 @@ CASES = [
     (pixtral, {"model_type": "llava"}),
     (pixtral, {"model_type": "mistral3"}),
     (idefics3, {"model_type": "idefics3"}),
+    (lfm2_vl, {"model_type": "lfm2_vl"}),
+    (ernie4_5_vl_moe, {"model_type": "ernie4_5_vl_moe", "image_token_id": "<|IMAGE_PLACEHOLDER|>"}),
+    (deepseek_vl, {"model_type": "deepseek_vl", "image_token_id": "<image_placeholder>"}),
+    (
+        llava_next_video,
+        {
+            "model_type": "llava_next_video",
+            "image_token_index": "<image>",
+            "vision_config": {"patch_size": 14, "image_size": 28},
+        },
+    ),
+    (
+        hunyuan_vl,
+        {
+            "model_type": "hunyuan_vl",
+            "image_token_id": "<image>",
+            "im_start_id": "<begin>",
+            "im_end_id": "<end>",
+            "text_config": {"rope_parameters": {"mrope_section": [4, 4, 4, 4]}},
+        },
+    ),
 ]
+"""Texts as ids are those of the tokenizer."""
 
 
 def save(processor: Any, model: dict[str, Any], folder: Any) -> None:
+    ids = {key: processor.tokenizer.convert_tokens_to_ids(text) for key, text in model.items() if "_i" in key}
+    model = model | ids
     (folder / "config.json").write_text(json.dumps(model), encoding="utf-8")
     if isinstance(getattr(processor, "video_processor", None), SimpleNamespace):
         processor.image_processor.save_pretrained(folder)
@@ -152,10 +225,13 @@ def test_prompt(make, model, tmp_path):
         processor = make()
         placeholder = getattr(processor, "fake_image_token", "") if make is llama4 else processor.image_token
         placeholder = getattr(processor, "image_placeholder_token", placeholder)
+        if make is hunyuan_vl:
+            placeholder = f"<begin>{placeholder}<end>"
         text = "begin" + placeholder.join(f" {'x' * i} " for i in range(len(SIZES) + 1)) + "end"
         images = [Image.fromarray(picture) for picture in pictures]
         expected = processor(images=images, text=[text], return_tensors="pt")["input_ids"][0].tolist()
-        ids = processor.tokenizer([text])["input_ids"][0]
+        special = getattr(processor, "text_kwargs", {}).get("add_special_tokens", True)
+        ids = processor.tokenizer([text], add_special_tokens=special)["input_ids"][0]
         save(processor, model, tmp_path)
     pipeline = mmcpp.Pipeline.from_pretrained(tmp_path)
     assert pipeline.process(input_ids=ids, images=pictures).input_ids.tolist() == expected

@@ -63,19 +63,23 @@ class TokenizerFiles:
             for key, mark in marks.items()
         }
 
-    def places(self, most: int) -> dict[str, Any]:
+    def places(self, most: int, text: str = "<row_{}_col_{}>") -> dict[str, Any]:
         """Give the ids of ``<row_1_col_1>`` and so on, as a spec has them: of the largest square that all are tokens
         of, up to ``most`` rows; beyond it a family refuses pictures. Nothing if ``most`` is 0.
+
+        Args:
+            most: rows, and columns.
+            text: with the places of both numbers.
 
         Raises:
             UnsupportedError: not even the first is one token.
         """
         along = min(most, 1)
-        while along < most and all(text in self._added for text in _rim(along + 1)):
+        while along < most and all(text.format(*place) in self._added for place in _rim(along + 1)):
             along += 1
         if along == 0:
             return {}
-        texts = [f"<row_{row}_col_{column}>" for row in range(1, along + 1) for column in range(1, along + 1)]
+        texts = [text.format(row, column) for row in range(1, along + 1) for column in range(1, along + 1)]
         return {"row_column_token_ids": [self._id(Mark(text)) for text in texts], "mark_columns": along}
 
     def _id(self, mark: Mark) -> int:
@@ -127,10 +131,9 @@ class TokenizerFiles:
         return vocabulary.integer(text.replace("\n", "Ċ"), None)
 
 
-def _rim(side: int) -> list[str]:
-    """What a square of marks has more than the next smaller one."""
-    last_row = [f"<row_{side}_col_{column}>" for column in range(1, side + 1)]
-    return last_row + [f"<row_{row}_col_{side}>" for row in range(1, side)]
+def _rim(side: int) -> list[tuple[int, int]]:
+    """What a square of places has more than the next smaller one."""
+    return [(side, column) for column in range(1, side + 1)] + [(row, side) for row in range(1, side)]
 
 
 def _of(value: object, key: str) -> object:

@@ -101,6 +101,8 @@ def test_places_are_the_largest_square_of_tokens():
     }
     assert tokenizer.places(1) == {"row_column_token_ids": [100], "mark_columns": 1}
     assert tokenizer.places(0) == {}
+    other = files(tokenizer={"added_tokens": added("<1.1>", "<1.2>", "<2.1>", "<2.2>", "<3.1>")})
+    assert other.places(9, "<{}.{}>") == {"row_column_token_ids": [100, 101, 102, 103], "mark_columns": 2}
     with pytest.raises(mmcpp.UnsupportedError, match="'<row_1_col_1>' is not one token"):
         files().places(2)
 
