@@ -202,7 +202,8 @@ class _Configured:
         """Give the prompt tokens that stand for a picture of this size.
 
         Where a picture's number is among them, as of MiniCPM-V, it has one digit here: the plans of a request count
-        those of its own numbers.
+        those of its own numbers. Where line breaks are among them, as of Gemma 3, a prompt has fewer: they become one
+        token with line breaks that stand beside the picture.
 
         Args:
             height: of the picture, in pixels.

@@ -36,9 +36,13 @@ struct ItemPrompt {
   int64_t token = 0;
   int64_t placeholder = 0;
   std::vector<int64_t> prefix, suffix;
+  /// The tokens of 1, 2, ... line breaks, of a tokenizer that takes the longest: those around an
+  /// item become one run with those beside it, as where the text is expanded before it is cut into
+  /// tokens. An item takes fewer tokens then than its plan has.
+  std::vector<int64_t> lines;
 
   /// Keys: image_token_id; optional placeholder_token_id (image_token_id unless given),
-  /// prefix_token_ids and suffix_token_ids (none).
+  /// prefix_token_ids, suffix_token_ids and line_token_ids (none).
   static ItemPrompt Read(SpecReader* spec);
 
   /// Tokens that an item with `content` tokens of its own takes in the prompt.
@@ -51,6 +55,11 @@ struct ItemPrompt {
   /// has.
   Result<TokenLayout> Layout(Span<const int64_t> input_ids, Span<const ItemPlan> items,
                              const std::function<void(const ItemPlan&, ItemTokens*)>& write) const;
+
+ private:
+  /// LayoutByPattern, with one run of line breaks where two meet.
+  Result<TokenLayout> ByPattern(Span<const int64_t> input_ids,
+                                std::vector<TokenPattern> patterns) const;
 };
 
 }  // namespace mmcpp::families

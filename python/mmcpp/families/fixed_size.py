@@ -39,12 +39,20 @@ MODEL_TYPES: Mapping[str, int] = {
 """``model_type`` of the checkpoints whose prompts can be expanded from their files alone, and the image token where
 config.json names none."""
 
+_GEMMA: Marks = {
+    "image_token_id": Mark("<image_soft_token>", "image_token"),
+    "prefix_token_ids": [Mark("\n\n"), Mark("<start_of_image>", "boi_token")],
+    "suffix_token_ids": [Mark("<end_of_image>", "eoi_token"), Mark("\n\n")],
+}
+
 MARKS: Mapping[str, Marks] = {
+    "gemma3": {**_GEMMA, "placeholder_token_id": Mark("<start_of_image>", "boi_token")},
+    "gemma3n": _GEMMA,
     "janus": {
         "image_token_id": Mark("<image_placeholder>", "image_token"),
         "prefix_token_ids": [Mark("<begin_of_image>", "boi_token")],
         "suffix_token_ids": [Mark("<end_of_image>", "eoi_token")],
-    }
+    },
 }
 """``model_type`` of the checkpoints whose tokens stand in the tokenizer's files alone, and the spec's keys of them."""
 
@@ -92,6 +100,8 @@ def read_spec(checkpoint: Checkpoint) -> dict[str, Any]:
 
 def _tokens_of_prompts(checkpoint: Checkpoint) -> dict[str, Any]:
     tokens = checkpoint.tokens(MODEL_TYPES, MARKS)
+    if checkpoint.for_prompts and checkpoint.model.text("model_type") in ("gemma3", "gemma3n"):
+        return tokens | checkpoint.tokenizer.line_breaks()
     if checkpoint.model.text("model_type") == "colpali":
         vlm = checkpoint.model.mapping("vlm_config", {})
         old = vlm.integer("image_token_index", tokens["image_token_id"])
@@ -111,7 +121,7 @@ def _tokens(checkpoint: Checkpoint, height: int, width: int) -> int:
         "colpali": lambda: image.integer("image_seq_length", (height // 14) * (width // 14)),
         "deepseek_vl": lambda: processor.integer("num_image_tokens", 576),
         "janus": lambda: vision.integer("num_image_tokens", 576),
-        "gemma3": lambda: model.integer("mm_tokens_per_image", 256),
+        "gemma3": lambda: processor.integer("image_seq_length", model.integer("mm_tokens_per_image", 256)),
         "gemma3n": lambda: processor.integer("image_seq_length", model.integer("vision_soft_tokens_per_image", 256)),
     }
     count = counts.get(model.text("model_type") or "")

@@ -82,6 +82,19 @@ class TokenizerFiles:
         texts = [text.format(row, column) for row in range(1, along + 1) for column in range(1, along + 1)]
         return {"row_column_token_ids": [self._id(Mark(text)) for text in texts], "mark_columns": along}
 
+    def line_breaks(self) -> dict[str, Any]:
+        """Give the ids of 1, 2, ... line breaks that are one token wherever they stand, as a spec has them.
+
+        Raises:
+            UnsupportedError: not both of the first two are.
+        """
+        count = 2
+        while "\n" * (count + 1) in self._added:
+            count += 1
+        if not all("\n" * i in self._added for i in (1, 2)):
+            raise UnsupportedError("tokenizer: line breaks are no tokens of their own; write a spec")
+        return {"line_token_ids": [self._id(Mark("\n" * i)) for i in range(1, count + 1)]}
+
     def _id(self, mark: Mark) -> int:
         text = (self._setting(mark.setting) or mark.text) + mark.suffix
         if text in self._added:

@@ -42,6 +42,31 @@ TEST(ItemPrompt, OnlyTheRunIsContent) {
   EXPECT_FALSE(prompt->Layout(Ids{9}, plans).ok());
 }
 
+TEST(ItemPrompt, LineBreaksThatMeetAreOneRun) {
+  const auto prompt = Read(
+      R"("image_token_id": 5, "placeholder_token_id": 9, "prefix_token_ids": [12, 1],
+         "suffix_token_ids": [2, 12], "line_token_ids": [11, 12, 13])");
+  ASSERT_TRUE(prompt.ok());
+  const auto expanded = [&](const Ids& ids, size_t items) {
+    std::vector<ItemPlan> plans(items);
+    for (ItemPlan& plan : plans) plan.tokens = prompt->TokensWith(2);
+    const auto layout = prompt->Layout(ids, plans);
+    const auto result = ApplyLayout(ids, *layout, items, 100);
+    EXPECT_TRUE(result.ok()) << result.error().message;
+    for (const TokenRange& range : result->offsets) {
+      EXPECT_EQ(result->input_ids[range.first - 1], 1);
+      EXPECT_EQ(result->input_ids[range.last + 1], 2);
+    }
+    return result->input_ids;
+  };
+  EXPECT_EQ(expanded({7, 9, 8}, 1), (Ids{7, 12, 1, 5, 5, 2, 12, 8}));
+  EXPECT_EQ(expanded({7, 11, 9, 8}, 1), (Ids{7, 13, 1, 5, 5, 2, 12, 8}));
+  EXPECT_EQ(expanded({11, 9, 12, 11, 8}, 1), (Ids{13, 1, 5, 5, 2, 13, 12, 8}));
+  EXPECT_EQ(expanded({9, 9}, 2), (Ids{12, 1, 5, 5, 2, 13, 11, 1, 5, 5, 2, 12}));
+  EXPECT_EQ(expanded({9, 11, 9, 13}, 2), (Ids{12, 1, 5, 5, 2, 13, 12, 1, 5, 5, 2, 13, 12}));
+  EXPECT_EQ(expanded({9, 8, 11, 9}, 2), (Ids{12, 1, 5, 5, 2, 12, 8, 13, 1, 5, 5, 2, 12}));
+}
+
 TEST(ItemPrompt, ThePlaceholderIsTheTokenUnlessGiven) {
   const auto prompt = Read(R"("image_token_id": 5)");
   ASSERT_TRUE(prompt.ok());

@@ -92,6 +92,14 @@ def test_line_breaks_of_other_tokenizers_are_refused():
     assert files(tokenizer={**byte_level(), "normalizer": {"type": "NFC"}}).ids({"row": LINES[:1]}) == {"row": [10]}
 
 
+def test_line_breaks_of_their_own():
+    breaks = ["\n" * count for count in (1, 2, 3, 5)]
+    assert files(tokenizer={"added_tokens": added(*breaks)}).line_breaks() == {"line_token_ids": [100, 101, 102]}
+    for tokenizer in ({"added_tokens": added("\n\n")}, {"added_tokens": added("\n")}, byte_level(QWEN)):
+        with pytest.raises(mmcpp.UnsupportedError, match="line breaks are no tokens of their own"):
+            files(tokenizer=tokenizer).line_breaks()
+
+
 def test_places_are_the_largest_square_of_tokens():
     texts = [f"<row_{row}_col_{column}>" for row in range(1, 4) for column in range(1, 5)]
     tokenizer = files(tokenizer={"added_tokens": added(*texts)})
