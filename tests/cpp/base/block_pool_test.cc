@@ -79,14 +79,14 @@ TEST(BlockPool, OfEqualBlocksTheLatestIsUsed) {
 TEST(BlockPool, FreesWhatWaitedLong) {
   BlockPool pool(64 * kMiB);
   const BlockPool::Clock::time_point start;
-  const auto after = [&start](int seconds) { return start + std::chrono::seconds(seconds); };
+  const auto after = [&start](int tenths) { return start + tenths * BlockPool::kLongestWait / 10; };
   const Block used = AllocateBlock(8 * kMiB);
   pool.Put(AllocateBlock(8 * kMiB), start);
   pool.Put(AllocateBlock(6 * kMiB), after(1));
   pool.Put(used, after(2));
-  for (int second = 2; second < 10; ++second) {
-    ASSERT_EQ(pool.Take(8 * kMiB, after(second)).data, used.data);
-    pool.Put(used, after(second));
+  for (int tenth = 2; tenth < 10; ++tenth) {
+    ASSERT_EQ(pool.Take(8 * kMiB, after(tenth)).data, used.data);
+    pool.Put(used, after(tenth));
   }
   ASSERT_EQ(pool.Take(8 * kMiB, after(10)).data, used.data);  // frees the first
   EXPECT_EQ(pool.Take(8 * kMiB, after(10)).data, nullptr);
