@@ -14,14 +14,17 @@ namespace {
 /// The pictures of a request, borrowed from a Python sequence of bytes-like objects and arrays.
 class BorrowedMedia {
  public:
-  explicit BorrowedMedia(const py::sequence& media) {
+  BorrowedMedia(const FamilyHolder& family, const py::sequence& media)
+      : keeps_alpha_(family.family->KeepsAlpha()) {
     Reserve(media.size());
     int index = 0;
     for (const py::handle item : media) Borrow(item, index++);
   }
   /// An item that is of a right type but cannot be borrowed leaves its exception in `errors`, at
   /// its index, and stands for no bytes.
-  BorrowedMedia(const py::sequence& media, std::vector<py::object>* errors) {
+  BorrowedMedia(const FamilyHolder& family, const py::sequence& media,
+                std::vector<py::object>* errors)
+      : keeps_alpha_(family.family->KeepsAlpha()) {
     Reserve(media.size());
     errors->resize(media.size());
     for (size_t i = 0; i < media.size(); ++i) {
@@ -42,7 +45,7 @@ class BorrowedMedia {
   }
   void Borrow(const py::handle& item, int index) {
     if (py::isinstance<py::array>(item)) {
-      images_.emplace_back(item, index);
+      images_.emplace_back(item, index, keeps_alpha_);
       sources_.emplace_back(images_.back().view());
     } else {
       bytes_.emplace_back(item, index);
@@ -50,6 +53,7 @@ class BorrowedMedia {
     }
   }
 
+  bool keeps_alpha_;
   std::vector<BorrowedBytes> bytes_;
   std::vector<BorrowedImage> images_;
   std::vector<MediaSource> sources_;
@@ -112,7 +116,7 @@ py::list ToList(std::vector<OutputItem> items, bool have_features) {
 py::list ProcessEachItem(const FamilyHolder& family, const py::sequence& media,
                          const ProcessOptions& options) {
   std::vector<py::object> errors;
-  const BorrowedMedia borrowed(media, &errors);
+  const BorrowedMedia borrowed(family, media, &errors);
   auto results =
       CallNoGil([&] { return ProcessEach(*family.family, borrowed.sources(), options); });
   py::list list;
@@ -177,7 +181,7 @@ void BindDriver(py::module_& m) {
          const std::string& profile, const py::object& decode_limits,
          const py::object& request_limits, const py::object& out,
          const py::object& stop) -> py::tuple {
-        const BorrowedMedia borrowed(media);
+        const BorrowedMedia borrowed(family, media);
         const ProcessOptions options =
             ToOptions(dtype, profile, decode_limits, request_limits, stop);
         if (!out.is_none()) {
@@ -202,7 +206,7 @@ void BindDriver(py::module_& m) {
          const py::sequence& media, const std::string& dtype, const std::string& profile,
          const py::object& decode_limits, const py::object& request_limits, const py::object& stop,
          const std::string& text, const py::object& tokenizer) -> py::dict {
-        const BorrowedMedia borrowed(media);
+        const BorrowedMedia borrowed(family, media);
         Request request;
         request.input_ids = {input_ids.data(), static_cast<size_t>(input_ids.size())};
         request.media = borrowed.sources();

@@ -77,6 +77,8 @@ void BindFamilies(py::module_& m) {
           [](const FamilyHolder& self) { return std::string(self.family->feature_name()); })
       .def_property_readonly("pack_axis",
                              [](const FamilyHolder& self) { return self.family->PackAxis(); })
+      .def_property_readonly("keeps_alpha",
+                             [](const FamilyHolder& self) { return self.family->KeepsAlpha(); })
       .def_property_readonly("joined_aux",
                              [](const FamilyHolder& self) {
                                const auto names = self.family->JoinedAux();

@@ -112,7 +112,7 @@ BorrowedBytes::BorrowedBytes(const py::handle& object, int item) {
                             std::string(py::str(error.value())) + "); pass bytes(...) of it");
 }
 
-BorrowedImage::BorrowedImage(const py::handle& object, int item) {
+BorrowedImage::BorrowedImage(const py::handle& object, int item, bool keeps_alpha) {
   if (!py::isinstance<py::array>(object)) {
     RaiseTypeError(item, "expected a uint8 array [height, width, 3], got " + TypeName(object));
   }
@@ -122,7 +122,8 @@ BorrowedImage::BorrowedImage(const py::handle& object, int item) {
     RaiseTypeError(item, "expected a uint8 array [height, width, 3], got dtype " + dtype);
   }
   const std::string shape = py::str(array_.attr("shape"));
-  if (array_.ndim() != 3 || array_.shape(2) != 3) {
+  const bool has_alpha = keeps_alpha && array_.ndim() == 3 && array_.shape(2) == 4;
+  if (!has_alpha && (array_.ndim() != 3 || array_.shape(2) != 3)) {
     RaiseValueError(item, "expected a uint8 array [height, width, 3], got shape " + shape);
   }
   constexpr py::ssize_t kMaxSide = INT32_MAX;
@@ -135,7 +136,9 @@ BorrowedImage::BorrowedImage(const py::handle& object, int item) {
                     "numpy.ascontiguousarray(...) of it");
   }
   view_ = {static_cast<const uint8_t*>(array_.data()), static_cast<int>(array_.shape(0)),
-           static_cast<int>(array_.shape(1)), static_cast<size_t>(array_.shape(1)) * 3};
+           static_cast<int>(array_.shape(1)),
+           static_cast<size_t>(array_.shape(1)) * static_cast<size_t>(array_.shape(2)),
+           static_cast<int>(array_.shape(2))};
 }
 
 py::dtype NumpyType(DType dtype) {

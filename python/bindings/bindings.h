@@ -63,12 +63,12 @@ class BorrowedBytes {
   Py_buffer view_ = {};
 };
 
-/// A uint8 [height, width, 3] array, borrowed. TypeError for anything else than a uint8 array,
-/// ValueError for another shape, an empty picture or memory that is not in C order. `item` as
-/// above.
+/// A uint8 [height, width, 3] array, or [height, width, 4] where alpha is kept, borrowed. TypeError
+/// for anything else than a uint8 array, ValueError for another shape, an empty picture or memory
+/// that is not in C order. `item` as above.
 class BorrowedImage {
  public:
-  explicit BorrowedImage(const py::handle& object, int item = -1);
+  explicit BorrowedImage(const py::handle& object, int item = -1, bool keeps_alpha = false);
   ImageView view() const { return view_; }
 
  private:

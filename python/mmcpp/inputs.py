@@ -1,9 +1,9 @@
 """What callers may pass as a picture, brought into the two forms that the core takes.
 
-The core takes encoded bytes and ``uint8`` arrays ``[height, width, 3]``. Files are read, PIL images
-converted and source strings fetched here. A path object is the caller's own word and is read; a string
-may be a stranger's, so without a policy it may only carry its bytes with it (``data:``), and with one
-the policy decides about URLs, files and base64.
+The core takes encoded bytes and ``uint8`` arrays ``[height, width, 3]``, with families that keep alpha also
+``[height, width, 4]``. Files are read, PIL images converted and source strings fetched here. A path object is the
+caller's own word and is read; a string may be a stranger's, so without a policy it may only carry its bytes with it
+(``data:``), and with one the policy decides about URLs, files and base64.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ __all__ = ["BytesLike", "ImageInput", "Prompt", "to_media", "to_media_each", "to
 BytesLike: TypeAlias = Union[bytes, bytearray, memoryview, "npt.NDArray[Any]"]
 """An object of the buffer protocol."""
 ImageInput: TypeAlias = Union[BytesLike, str, "os.PathLike[str]", "PilImage"]
-"""Encoded bytes, the path of a file, a PIL image, a uint8 array [height, width, 3], or a source string."""
+"""Encoded bytes, the path of a file, a PIL image, a uint8 array [height, width, 3], or a source string.
+
+A family that keeps alpha takes uint8 arrays [height, width, 4] too."""
 
 _IN_MEMORY = FetchPolicy(schemes=("data",))
 _NO_POLICY = "a picture's path is given as pathlib.Path(...), and a str that is no data: URL needs a FetchPolicy"
@@ -54,8 +56,12 @@ def text(name: str, value: object) -> str:
     return value
 
 
-def to_media(image: object) -> BytesLike:
+def to_media(image: object, *, keeps_alpha: bool = False) -> BytesLike:
     """Give encoded bytes or a ``uint8`` array for one image argument.
+
+    Args:
+        image: the argument.
+        keeps_alpha: whether a PIL image with transparency becomes an array of four channels.
 
     Raises:
         OSError: the file cannot be read.
@@ -71,7 +77,7 @@ def to_media(image: object) -> BytesLike:
         return Path(image).read_bytes()
     if _is_pil_image(image):
         try:
-            return _pil_to_rgb(image)
+            return _pil_to_rgba(image) if keeps_alpha else _pil_to_rgb(image)
         except ValueError as error:  # Pillow has no such conversion, as of La
             raise UnsupportedError(f"pil: {error}") from None
     if isinstance(image, Sequence):
@@ -84,6 +90,8 @@ def to_media_list(
     policy: FetchPolicy | None = None,
     stop: Stop | None = None,
     max_total_bytes: int = 2**63 - 1,
+    *,
+    keeps_alpha: bool = False,
 ) -> list[BytesLike]:
     """Give the list for one image argument or for a list or tuple of them; strings are fetched together.
 
@@ -92,6 +100,7 @@ def to_media_list(
         policy: for strings; None takes data: URLs alone.
         stop: bounds the fetch.
         max_total_bytes: of what is fetched.
+        keeps_alpha: as for ``to_media``.
 
     Raises:
         OSError: a file cannot be read.
@@ -106,7 +115,7 @@ def to_media_list(
             sources[index] = _checked_source(index, image, policy)
             media.append(b"")
         else:
-            media.append(_to_media_at(index, image))
+            media.append(_to_media_at(index, image, keeps_alpha))
     if sources:
         fetched = _fetch_together(list(sources), list(sources.values()), policy, stop, max_total_bytes)
         for index, data in zip(sources, fetched, strict=True):
@@ -115,7 +124,7 @@ def to_media_list(
 
 
 def to_media_each(
-    images: object, policy: FetchPolicy | None = None, stop: Stop | None = None
+    images: object, policy: FetchPolicy | None = None, stop: Stop | None = None, *, keeps_alpha: bool = False
 ) -> list[BytesLike | Exception]:
     """Give, of each image argument, what ``to_media_list`` gives, or the exception if it cannot be had.
 
@@ -123,6 +132,7 @@ def to_media_each(
         images: as for ``to_media_list``.
         policy: as for ``to_media_list``.
         stop: as for ``to_media_list``.
+        keeps_alpha: as for ``to_media``.
 
     Raises:
         TypeError: something that is no picture.
@@ -134,7 +144,7 @@ def to_media_each(
         try:
             if index in sources:
                 return _fetch_together([index], [sources[index]], policy, stop, 2**63 - 1)[0]
-            return _to_media_at(index, listed[index])
+            return _to_media_at(index, listed[index], keeps_alpha)
         except (MmError, OSError) as error:
             return error
 
@@ -149,9 +159,9 @@ def _listed(images: object) -> Sequence[object]:
     return images if isinstance(images, (list, tuple)) else [images]
 
 
-def _to_media_at(index: int, image: object) -> BytesLike:
+def _to_media_at(index: int, image: object, keeps_alpha: bool) -> BytesLike:
     try:
-        return to_media(image)
+        return to_media(image, keeps_alpha=keeps_alpha)
     except TypeError as error:
         raise TypeError(f"image {index}: {error}") from None
     except UnsupportedError as error:
@@ -264,6 +274,12 @@ def _short(text: str) -> str:
 def _is_pil_image(value: object) -> bool:
     # By the class's name, so that Pillow is not imported on behalf of those who do not use it.
     return any(c.__module__ == "PIL.Image" and c.__name__ == "Image" for c in type(value).__mro__)
+
+
+def _pil_to_rgba(image: Any) -> npt.NDArray[np.uint8]:
+    """As sglang 0.5.23 ``to_hwc_uint8``: three channels of what has no alpha, and of all that is RGB."""
+    has_alpha = image.mode != "RGB" and ("A" in image.getbands() or "transparency" in image.info)
+    return np.asarray(image.convert("RGBA" if has_alpha else "RGB"))
 
 
 def _pil_to_rgb(image: Any) -> npt.NDArray[np.uint8]:

@@ -2,8 +2,7 @@
 
 Same names, arguments and flat arrays. No release of the crate has them: what they give is what the
 checkpoint's own image processor does with Pillow and numpy, byte for byte. Sizes are planned by the
-caller; the family ``kimi_k3`` of ``mmcpp.ImageProcessor`` plans them itself, for pictures whose
-transparency is dropped or laid over a colour while they are decoded.
+caller; the family ``kimi_k3`` of ``mmcpp.ImageProcessor`` plans them itself, and has its background in its spec.
 """
 
 from __future__ import annotations

@@ -368,7 +368,7 @@ class ImageProcessor(_Configured):
             MmError, ValueError, TypeError, OSError: as a call.
         """
         stop = Stop(timeout, cancel)
-        media = to_media_list(images, policy, stop)
+        media = to_media_list(images, policy, stop, keeps_alpha=self._family.keeps_alpha)
         features, items = _mmcpp.process_items(
             self._family,
             media,
@@ -414,7 +414,7 @@ class ImageProcessor(_Configured):
         (4, 'unsupported', 1)
         """
         stop = Stop(timeout, cancel)
-        media = to_media_each(images, policy, stop)
+        media = to_media_each(images, policy, stop, keeps_alpha=self._family.keeps_alpha)
         results = _mmcpp.process_each(
             self._family,
             [b"" if isinstance(item, Exception) else item for item in media],
@@ -488,7 +488,7 @@ class Pipeline(_Configured):
         stop = Stop(timeout, cancel)
         request_limits = values(limits, RequestLimits)
         most = (limits or RequestLimits()).max_total_bytes
-        media = to_media_list(images, policy, stop, most)
+        media = to_media_list(images, policy, stop, most, keeps_alpha=self._family.keeps_alpha)
         try:
             fields = _mmcpp.process(
                 self._family,

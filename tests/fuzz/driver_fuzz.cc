@@ -44,7 +44,7 @@ ProcessOptions ReadOptions(ByteReader* in) {
   ProcessOptions options;
   options.dtype = static_cast<DType>(in->Below(7));
   options.decode.apply_orientation = in->Below(2) == 1;
-  options.decode.alpha = static_cast<AlphaMode>(in->Below(3));
+  options.decode.alpha = static_cast<AlphaMode>(in->Below(4));
   options.decode.limits.max_pixels = 1 << 14;
   options.limits.max_items = 4;
   options.limits.max_total_bytes = 1 << 16;

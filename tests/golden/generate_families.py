@@ -101,9 +101,10 @@ REFERENCE = """
 ## Families of the reference crate alone
 
 No class of transformers is equalled by these; each follows what sglang 0.5.23 does in Python, written anew in its test,
-with Pillow, numpy and torch on a CPU. `from_pretrained` tells their checkpoints by the model type, those of `kimi_k3`
-where no background is asked for; folders of InternVL are read as `internvl`. A spec by hand has the keys of the
-checkpoint's configuration.
+with Pillow, numpy and torch on a CPU. `from_pretrained` tells their checkpoints by the model type; folders of InternVL
+are read as `internvl`. A spec by hand has the keys of the checkpoint's configuration. `kimi_k3` keeps transparency
+through its resize and lays the picture over the `background` of its spec: `none` (colours stay), `white`, `black`,
+`gray` or `chessboard`; the decode profile has no say in that.
 `mmcpp.inkling`, `mmcpp.dsv41` and `mmcpp.kimi_k3` have the crate's functions;
 [reference_differences.md](reference_differences.md) says where they differ from it.
 
@@ -111,7 +112,7 @@ checkpoint's configuration.
 |---|---|---|---|---|---|---|
 | `inkling` | Inkling | `tests/python/test_inkling.py` | 18 | 3 | 3 | 0 |
 | `dsv41` | DeepSeek-V4.1 | `tests/python/test_dsv41.py` | 20 | 1020 | 2 | 0 |
-| `kimi_k3` | Kimi K3, opaque pictures | `tests/python/test_kimi_k3.py` | 8 | 1008 | 0 | 0 |
+| `kimi_k3` | Kimi K3 | `tests/python/test_kimi_k3.py` | 141 | 1008 | 0 | 0 |
 | `kimi_k3` functions | Kimi K3, seven backgrounds | `tests/python/test_kimi_k3.py` | 42 | | 0 | 0 |
 | `mimo_v2` | MiMo-V2.5 | `tests/python/test_float_families.py` | 30 in each float type | 1036 | 20 | 0 |
 | `intern_vl` | InternVL of sglang | `tests/python/test_float_families.py` | 20 in each float type | 351 | 10 | 0 |

@@ -1,3 +1,4 @@
+import io
 import math
 
 import numpy as np
@@ -6,7 +7,8 @@ from PIL import Image
 
 import mmcpp
 from mmcpp import kimi_k3
-from samples import encode, noise
+from png_writer import Png, write
+from samples import encode, noise, smooth
 
 torch = pytest.importorskip("torch")
 
@@ -200,3 +202,67 @@ def test_many_plans_from_sizes_alone():
         new_h, new_w, pad_h, pad_w = planned(int(h), int(w))
         plan = pipeline.plan(int(h), int(w))
         assert (plan.resized_height, plan.resized_width) == (new_h + pad_h, new_w + pad_w), (h, w)
+
+
+def files():
+    """Pictures in each way in which a file can have transparency, and without any."""
+    rgba, photo = transparent(60, 83), smooth(60, 83)
+    palette = Image.fromarray(photo).convert("P", palette=Image.Palette.ADAPTIVE, colors=200)
+    faded = smooth(61, 80)
+    faded = np.dstack([faded, np.linspace(0, 255, 61 * 80).reshape(61, 80).astype(np.uint8)])
+    yield "png rgba", encode(rgba)
+    yield "png rgba, smooth", encode(faded)
+    yield "png rgba, opaque", encode(np.dstack([photo, np.full((60, 83), 255, np.uint8)]))
+    yield "png rgba, not resized", encode(transparent(28, 56))
+    yield "png la", encode(Image.fromarray(rgba).convert("LA"))
+    yield "png palette, alphas", encode(palette, transparency=bytes(range(200)))
+    yield "png palette, one", encode(palette, transparency=17)
+    yield "png gray, one", encode(Image.fromarray(photo).convert("L"), transparency=100)
+    yield "png rgb, one", encode(photo, transparency=tuple(int(v) for v in photo[3, 3]))
+    yield "png rgba, 16 bits, interlaced", write(Png(50, 43, color=6, depth=16, interlaced=True))
+    yield "png gray and alpha, 16 bits", write(Png(50, 43, color=4, depth=16))
+    yield (
+        "png palette, 2 bits, interlaced",
+        write(Png(50, 43, color=3, depth=2, interlaced=True, transparency=b"\0\x80")),
+    )
+    yield "webp lossless", encode(rgba, "WEBP", lossless=True, exact=True)
+    yield "webp lossy", encode(faded, "WEBP", quality=80)
+    yield "webp opaque", encode(photo, "WEBP")
+    yield "gif", encode(palette, "GIF", transparency=17)
+    yield "bmp", encode(photo, "BMP")
+    yield "png", encode(photo)
+    yield "jpeg", encode(photo, "JPEG")
+
+
+def as_sglang_reads(image):
+    """to_hwc_uint8 of sglang 0.5.23: RGB as it is, RGBA of what else has transparency."""
+    has_alpha = image.mode != "RGB" and ("A" in image.getbands() or "transparency" in image.info)
+    return image.convert("RGBA" if has_alpha else "RGB")
+
+
+def of_background(bg):
+    if bg is None:
+        return {}
+    keys = ("square_size", "square_on_top_left", "white_value", "gray_value")
+    return dict(zip(("background", *(f"chessboard_{key}" for key in keys)), bg, strict=True))
+
+
+FILES = dict(files())
+
+
+@pytest.mark.parametrize("bg", BACKGROUNDS, ids=str)
+@pytest.mark.parametrize("name", FILES)
+def test_files_equal_pillow_torch_and_numpy(name, bg):
+    data = FILES[name]
+    image = as_sglang_reads(Image.open(io.BytesIO(data)))
+    new_h, new_w, pad_h, pad_w = planned(image.height, image.width)
+    resized = np.asarray(image.resize((new_w, new_h), Image.Resampling.BICUBIC))
+    rgb = filled(resized, bg) if image.mode == "RGBA" else resized
+    expected = patches(rgb, pad_h, pad_w, 14, HALF, HALF)
+    spec = SPEC | of_background(bg)
+    pictures = [data, Image.open(io.BytesIO(data)), np.asarray(image)]  # encoded, of Pillow, and an array
+    pipeline, processor = mmcpp.Pipeline.from_spec(spec), mmcpp.ImageProcessor.from_spec(spec)
+    response = pipeline.process(input_ids=[1, 5, 5, 5, 2], images=pictures)
+    for item in [*response.items, *processor.process_each(pictures)]:
+        np.testing.assert_array_equal(item.feature, expected)
+    np.testing.assert_array_equal(processor(pictures)["pixel_values"], np.concatenate([expected] * 3))

@@ -33,7 +33,7 @@ struct RequestLimits {
 
 struct ProcessOptions {
   DType dtype = DType::kF32;  ///< of features: kF32, kBf16, kF16 or kU8
-  DecodeOptions decode;       ///< its limits are per item
+  DecodeOptions decode;       ///< its limits are per item; its alpha is for families that keep none
   RequestLimits limits;
 
   /// When to give up, with kDeadlineExceeded, and a flag that another thread may set to end the
@@ -54,10 +54,9 @@ struct OutputItem {
   Tensor feature;  ///< empty in an ItemBatch, whose features are packed
   std::vector<NamedTensor> aux;
   ItemPlan plan;
-  uint64_t content_hash =
-      0;           ///< ContentHash of the encoded bytes; of "rgb8", height, width and pixels else
-  ImageInfo info;  ///< of given pixels: mode "RGB" and the size
-  bool encoded = true;  ///< false when pixels were given, and info.format says nothing
+  uint64_t content_hash = 0;  ///< ContentHash of the encoded bytes; PixelHash of given pixels
+  ImageInfo info;             ///< of given pixels: mode "RGB" or "RGBA" and the size
+  bool encoded = true;        ///< false when pixels were given, and info.format says nothing
   ItemTimes times;
 };
 

@@ -117,6 +117,11 @@ class MMCPP_EXPORT Family {
   /// may be larger than plan.feature_shape: the feature stands at its head.
   virtual bool PadsFeatures() const noexcept;
 
+  /// Whether transparency is the family's to deal with: pictures that have some come to ProcessItem
+  /// with four channels then, RGBA8, and all others with three, whatever DecodeOptions::alpha is.
+  /// Unless a family says otherwise, false, and all pictures have three.
+  virtual bool KeepsAlpha() const noexcept;
+
   /// The names of those tensors of Aux that have a row for each part of an item, such as its
   /// slices, so that those of a batch are joined along their first side; all others are stacked. By
   /// default none. The family holds them.

@@ -20,7 +20,8 @@ MMCPP_EXPORT std::array<uint8_t, 32> ContentDigest(Span<const Bytes> parts) noex
 MMCPP_EXPORT uint64_t ContentHash(Bytes bytes) noexcept;
 
 /// The identity of pixels that come without encoded bytes: as ContentHash of the four characters
-/// "rgb8", height and width as 32-bit little-endian numbers, and the rows without padding.
+/// "rgb8" ("rgba" of four channels), height and width as 32-bit little-endian numbers, and the rows
+/// without padding.
 MMCPP_EXPORT uint64_t PixelHash(const ImageView& image) noexcept;
 
 }  // namespace mmcpp

@@ -13,46 +13,53 @@
 
 namespace mmcpp {
 
-/// Borrowed RGB8 pixels, interleaved; row y starts at data + y * row_bytes.
+/// Borrowed RGB8 pixels, interleaved; row y starts at data + y * row_bytes. With four channels,
+/// RGBA8, which is for families that keep alpha: Family::KeepsAlpha.
 struct ImageView {
   const uint8_t* data = nullptr;
   int height = 0;
   int width = 0;
-  size_t row_bytes = 0;  ///< at least width * 3
+  size_t row_bytes = 0;  ///< at least width * channels
+  int channels = 3;      ///< 3 or 4
 
   const uint8_t* row(int y) const { return data + static_cast<size_t>(y) * row_bytes; }
 };
 
-/// Owned RGB8 pixels without row padding; move-only.
+/// Owned RGB8 pixels, or RGBA8 with four channels, without row padding; move-only.
 class MMCPP_EXPORT Image {
  public:
   Image() = default;
 
-  /// Uninitialised pixels. kInvalidArgument unless both sides are positive; kOutOfMemory.
-  static Result<Image> Allocate(int height, int width);
+  /// Uninitialised pixels. kInvalidArgument unless both sides are positive and channels are 3 or 4;
+  /// kOutOfMemory.
+  static Result<Image> Allocate(int height, int width, int channels = 3);
 
   /// Takes over pixels that stand at the head of `buffer`; what is behind them is given up.
-  /// kInvalidArgument unless both sides are positive and the buffer holds height * width * 3 bytes.
-  static Result<Image> Adopt(Buffer buffer, int height, int width);
+  /// kInvalidArgument as Allocate, and unless the buffer holds height * width * channels bytes.
+  static Result<Image> Adopt(Buffer buffer, int height, int width, int channels = 3);
 
   int height() const noexcept { return height_; }
   int width() const noexcept { return width_; }
-  size_t row_bytes() const noexcept { return static_cast<size_t>(width_) * 3; }
+  int channels() const noexcept { return channels_; }
+  size_t row_bytes() const noexcept {
+    return static_cast<size_t>(width_) * static_cast<size_t>(channels_);
+  }
   uint8_t* data() noexcept { return buffer_.data(); }
   const uint8_t* data() const noexcept { return buffer_.data(); }
   uint8_t* row(int y) noexcept { return data() + static_cast<size_t>(y) * row_bytes(); }
   const uint8_t* row(int y) const noexcept { return data() + static_cast<size_t>(y) * row_bytes(); }
 
   operator ImageView() const noexcept {  // NOLINT(google-explicit-constructor)
-    return {data(), height_, width_, row_bytes()};
+    return {data(), height_, width_, row_bytes(), channels_};
   }
 
-  /// Gives up the bytes (height * width * 3), for a hand-over without a copy.
+  /// Gives up the bytes (height * width * channels), for a hand-over without a copy.
   Buffer Release() && { return std::move(buffer_); }
 
  private:
   int height_ = 0;
   int width_ = 0;
+  int channels_ = 3;
   Buffer buffer_;
 };
 
@@ -66,7 +73,8 @@ struct ImageSpan {
   uint8_t* row(int y) const { return data + static_cast<size_t>(y) * row_bytes; }
 };
 
-/// A picture's RGB8 rows from top to bottom, each given once, so that no whole picture need exist.
+/// A picture's RGB8 rows, or RGBA8 with four channels, from top to bottom, each given once, so that
+/// no whole picture need exist.
 class MMCPP_EXPORT RowSource {
  public:
   virtual ~RowSource();
@@ -75,6 +83,10 @@ class MMCPP_EXPORT RowSource {
 
   int height() const noexcept { return height_; }
   int width() const noexcept { return width_; }
+  int channels() const noexcept { return channels_; }
+  size_t dense_row_bytes() const noexcept {
+    return static_cast<size_t>(width_) * static_cast<size_t>(channels_);
+  }
 
   /// All pixels, if they are in memory anyway; else null. Then any of them may be read in place of
   /// Read.
@@ -86,10 +98,11 @@ class MMCPP_EXPORT RowSource {
   virtual Status Read(int rows, uint8_t* dst, size_t row_bytes) = 0;
 
  protected:
-  RowSource(int height, int width) : height_(height), width_(width) {}
+  RowSource(int height, int width, int channels = 3)
+      : height_(height), width_(width), channels_(channels) {}
 
  private:
-  int height_, width_;
+  int height_, width_, channels_;
 };
 
 enum class ImageFormat : uint8_t { kJpeg, kPng, kWebp, kGif, kBmp };
@@ -110,6 +123,8 @@ enum class AlphaMode : uint8_t {
   kComposite,  ///< as Pillow 13's Image.alpha_composite over an opaque background, then RGB
                ///< (Hugging Face)
   kPaste,      ///< as Pillow 13's paste(image, mask=alpha) on a background (vLLM)
+  kKeep,  ///< four channels, as Pillow 13's convert("RGBA"), where the opened file is not of mode
+          ///< RGB and has alpha or a transparent colour; three, as kDrop, of all other files
 };
 
 /// What becomes of more than 8 bits per channel.
@@ -149,13 +164,14 @@ struct ImageInfo {
 MMCPP_EXPORT Result<ImageInfo> ReadImageInfo(Bytes encoded);
 
 /// Decodes a JPEG, PNG, WebP, GIF (first frame) or BMP, told apart by content, to RGB8.
-/// With default options the bytes equal Pillow 13's Image.open(f).convert("RGB").
+/// With default options the bytes equal Pillow 13's Image.open(f).convert("RGB"). With
+/// AlphaMode::kKeep the picture may have four channels.
 /// Errors: as ReadImageInfo, plus kLimitExceeded and kOutOfMemory. Thread-safe.
 MMCPP_EXPORT Result<Image> DecodeImage(Bytes encoded, const DecodeOptions& options = {});
 
 /// DecodeImage into the caller's memory, which has the picture's size (after orientation, if that
 /// is applied). After an error its contents are unspecified. Errors: as DecodeImage, and
-/// kInvalidArgument for memory that does not fit. Thread-safe.
+/// kInvalidArgument for memory that does not fit, and for AlphaMode::kKeep. Thread-safe.
 MMCPP_EXPORT Status DecodeImageInto(Bytes encoded, const DecodeOptions& options,
                                     const ImageSpan& out);
 

@@ -26,9 +26,9 @@ MMCPP_EXPORT Result<Filter> FilterFromName(const std::string& name);
 MMCPP_EXPORT Result<Convention> ConventionFromName(const std::string& name);
 
 /// Resamples to out_height x out_width; the same size gives a copy.
-/// Errors: kInvalidArgument (an empty image or output, a filter the convention does not have),
-/// kLimitExceeded (an output of more than 2^31 - 1 bytes per row or a weight table too large),
-/// kOutOfMemory.
+/// Errors: kInvalidArgument (an empty image or output, four channels, a filter the convention does
+/// not have), kLimitExceeded (an output of more than 2^31 - 1 bytes per row or a weight table too
+/// large), kOutOfMemory.
 MMCPP_EXPORT Result<Image> Resize(const ImageView& image, int out_height, int out_width,
                                   Filter filter, Convention convention = Convention::kPillow13);
 

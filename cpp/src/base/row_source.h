@@ -12,9 +12,12 @@ namespace mmcpp {
 /// The rows of a picture in memory, owned or borrowed.
 class WholeRows final : public RowSource {
  public:
-  explicit WholeRows(const ImageView& view) : RowSource(view.height, view.width), view_(view) {}
+  explicit WholeRows(const ImageView& view)
+      : RowSource(view.height, view.width, view.channels), view_(view) {}
   explicit WholeRows(Image image)
-      : RowSource(image.height(), image.width()), image_(std::move(image)), view_(image_) {}
+      : RowSource(image.height(), image.width(), image.channels()),
+        image_(std::move(image)),
+        view_(image_) {}
 
   const ImageView* whole() const noexcept override { return &view_; }
   Status Read(int rows, uint8_t* dst, size_t row_bytes) override;

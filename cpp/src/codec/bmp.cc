@@ -158,7 +158,8 @@ Result<Image> ReadRle(Bytes file, const BmpHeader& header) {
 class BmpRows final : public RowSource {
  public:
   BmpRows(Bytes file, const BmpHeader& header, const DecodeOptions& options)
-      : RowSource(static_cast<int>(header.height), static_cast<int>(header.width)),
+      : RowSource(static_cast<int>(header.height), static_cast<int>(header.width),
+                  header.has_alpha ? ChannelsOf(options) : 3),
         header_(header),
         options_(options),
         pixels_(file.data() + header.data) {}

@@ -1,6 +1,8 @@
 // Gray and transparency to RGB8, to the bit as Pillow 13 does it.
 #include "codec/color.h"
 
+#include <cstring>
+
 #include "simd/dispatch.h"
 
 namespace mmcpp::codec {
@@ -18,6 +20,9 @@ void RgbaRowToRgb(const uint8_t* rgba, size_t count, const DecodeOptions& option
   const auto active = simd::ActiveKernels();
   const simd::Kernels& kernels = active.ok() ? **active : simd::kScalarKernels;
   switch (options.alpha) {
+    case AlphaMode::kKeep:
+      if (rgb != rgba) std::memcpy(rgb, rgba, count * 4);
+      return;
     case AlphaMode::kDrop:
       return kernels.drop_rgba8(rgba, count, rgb);
     case AlphaMode::kComposite:

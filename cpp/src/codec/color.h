@@ -8,8 +8,13 @@
 
 namespace mmcpp::codec {
 
-/// Writes `count` RGBA pixels as RGB by options.alpha and options.background. rgb == rgba is
-/// allowed.
+/// Channels of the pixels that a decoder writes for a picture with alpha.
+inline int ChannelsOf(const DecodeOptions& options) {
+  return options.alpha == AlphaMode::kKeep ? 4 : 3;
+}
+
+/// Writes `count` RGBA pixels by options.alpha and options.background: as RGB, or as they are if
+/// alpha is kept. rgb == rgba is allowed.
 void RgbaRowToRgb(const uint8_t* rgba, size_t count, const DecodeOptions& options, uint8_t* rgb);
 
 /// Writes `count` gray pixels as RGB. The gray row may lie at the end of the RGB row.
@@ -19,7 +24,7 @@ void GrayRowToRgb(const uint8_t* gray, size_t count, uint8_t* rgb);
 /// as RGB, by the rule of Pillow 13's convert().
 void InvertedCmykRowToRgb(const uint8_t* cmyk, size_t count, uint8_t* rgb);
 
-/// A colour with alpha, as one RGB pixel: for palettes and transparent colours.
+/// A colour with alpha, as one pixel: for palettes and transparent colours.
 inline void RgbaToRgb(const uint8_t rgba[4], const DecodeOptions& options, uint8_t rgb[3]) {
   RgbaRowToRgb(rgba, 1, options, rgb);
 }

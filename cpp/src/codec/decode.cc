@@ -77,6 +77,14 @@ Result<ImageInfo> ReadCheckedInfo(Bytes encoded, const DecodeLimits& limits) {
   return info;
 }
 
+/// Decoders keep alpha of whatever has any; which files count as having some is decided here.
+DecodeOptions ForFile(const DecodeOptions& options, const ImageInfo& info) {
+  DecodeOptions resolved = options;
+  const bool keeps = info.has_alpha && info.mode != "RGB";
+  if (options.alpha == AlphaMode::kKeep && !keeps) resolved.alpha = AlphaMode::kDrop;
+  return resolved;
+}
+
 template <class Pixels>
 Status CheckSize(const Pixels& pixels, const ImageInfo& info) {
   if (pixels.height() == info.height && pixels.width() == info.width) return Ok{};
@@ -187,13 +195,16 @@ Result<ImageInfo> ReadImageInfo(Bytes encoded) {
 Result<Image> DecodeImage(Bytes encoded, const DecodeOptions& options) {
   return CatchOutOfMemory([&]() -> Result<Image> {
     MMCPP_ASSIGN(const ImageInfo info, ReadCheckedInfo(encoded, options.limits));
-    return DecodeChecked(encoded, options, {}, info);
+    return DecodeChecked(encoded, ForFile(options, info), {}, info);
   });
 }
 
 Status DecodeImageInto(Bytes encoded, const DecodeOptions& options, const ImageSpan& out) {
   return CatchOutOfMemory([&]() -> Status {
     MMCPP_ASSIGN(const ImageInfo info, ReadCheckedInfo(encoded, options.limits));
+    if (options.alpha == AlphaMode::kKeep) {
+      return InvalidArgument("decode: an output of three channels, and alpha to be kept");
+    }
     MMCPP_TRY(CheckOutput(out, info, options));
     MMCPP_ASSIGN(const auto rows, OpenChecked(encoded, options, {}, info));
     return rows->Read(out.height, out.data, out.row_bytes);
@@ -205,7 +216,8 @@ Result<codec::OpenedImage> codec::OpenImage(Bytes encoded, const DecodeOptions& 
   return CatchOutOfMemory([&]() -> Result<OpenedImage> {
     OpenedImage opened;
     MMCPP_ASSIGN(opened.info, ReadCheckedInfo(encoded, options.limits));
-    MMCPP_ASSIGN(opened.rows, OpenChecked(encoded, options, stop, opened.info));
+    MMCPP_ASSIGN(opened.rows,
+                 OpenChecked(encoded, ForFile(options, opened.info), stop, opened.info));
     return opened;
   });
 }

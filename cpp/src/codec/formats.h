@@ -16,9 +16,10 @@ Result<ImageInfo> ReadWebpInfo(Bytes encoded);
 Result<ImageInfo> ReadGifInfo(Bytes encoded);
 Result<ImageInfo> ReadBmpInfo(Bytes encoded);
 
-// Pixels as RGB8, transparency and depth by `options`. The caller has checked the limits against
-// Read*Info and turns the picture afterwards. A decoder that meets a size other than its header
-// said fails. What may take long looks at `stop` many times a second; a WebP is one call of
+// Pixels as RGB8, transparency and depth by `options`; RGBA8 if those keep alpha, which they may
+// only for pictures that have some and are not of mode RGB. The caller has checked the limits
+// against Read*Info and turns the picture afterwards. A decoder that meets a size other than its
+// header said fails. What may take long looks at `stop` many times a second; a WebP is one call of
 // libwebp, which has no such place, and a BMP takes no time.
 Result<Image> DecodeJpeg(Bytes encoded, const Stop& stop = {});
 Result<Image> DecodePng(Bytes encoded, const DecodeOptions& options, const Stop& stop = {});

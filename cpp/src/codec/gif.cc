@@ -9,6 +9,7 @@
 #include <string>
 
 #include "base/ensure.h"
+#include "codec/color.h"
 #include "codec/formats.h"
 #include "codec/gif_lzw.h"
 #include "codec/palette.h"
@@ -169,8 +170,8 @@ Result<Palette> ColorsOf(const Header& header, const DecodeOptions& options) {
   const int transparent = header.frame.transparent;
   const Bytes& colors = header.shown_palette;
   // Pillow cannot bring this to RGBA, unless it has copied the picture before, as vLLM lets it.
-  if (options.alpha == AlphaMode::kComposite && transparent >= 0 && header.is_gray &&
-      !colors.empty()) {
+  const bool to_rgba = options.alpha == AlphaMode::kComposite || options.alpha == AlphaMode::kKeep;
+  if (to_rgba && transparent >= 0 && header.is_gray && !colors.empty()) {
     return CorruptInput("gif: transparency of a gray frame under a colour palette");
   }
   Palette palette;
@@ -226,18 +227,24 @@ Result<Image> DecodeGif(Bytes encoded, const DecodeOptions& options, const Stop&
   const Frame& frame = header.frame;
   if (frame.height == 0 || frame.width == 0) return CorruptInput("gif: an empty first frame");
   MMCPP_ASSIGN(const Palette palette, ColorsOf(header, options));
-  MMCPP_ASSIGN(Image image,
-               Image::Allocate(static_cast<int>(header.height), static_cast<int>(header.width)));
-  // Indices stand in the last third of the pixels' memory, which rows of pixels written in order
-  // reach only when they have been read.
+  const int channels = ChannelsOf(options);
+  MMCPP_ASSIGN(Image image, Image::Allocate(static_cast<int>(header.height),
+                                            static_cast<int>(header.width), channels));
+  // Indices stand at the end of the pixels' memory, where rows of pixels written in order come only
+  // when they have been read.
   const size_t width = header.width;
-  uint8_t* indices = image.data() + 2 * (size_t{header.height} * width);
+  uint8_t* indices = image.data() + (image.row_bytes() - width) * header.height;
   const GifTarget target = {indices + frame.y * width + frame.x, width, frame.height, frame.width,
                             frame.interlaced};
   MMCPP_TRY(DecodeGifData(encoded, frame.data, frame.code_bits, target, stop));
   FillAround(header, static_cast<uint8_t>(std::max(frame.transparent, 0)), indices);
   for (int y = 0; y < image.height(); ++y) {
-    palette.ToRgb(indices + static_cast<size_t>(y) * width, width, image.row(y));
+    const uint8_t* row = indices + static_cast<size_t>(y) * width;
+    if (channels == 4) {
+      palette.ToRgba(row, width, image.row(y));
+    } else {
+      palette.ToRgb(row, width, image.row(y));
+    }
   }
   return image;
 }

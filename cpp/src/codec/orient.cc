@@ -10,16 +10,22 @@
 namespace mmcpp::codec {
 namespace {
 
+template <int kChannels>
 struct Pixel {
-  uint8_t rgb[3];
+  uint8_t channels[kChannels];
 };
-static_assert(sizeof(Pixel) == 3, "a row of RGB8 is an array of Pixel");
+static_assert(sizeof(Pixel<3>) == 3, "a row of RGB8 is an array of Pixel");
 
-Pixel* RowOf(Image& image, int y) { return reinterpret_cast<Pixel*>(image.row(y)); }
+template <int kChannels>
+Pixel<kChannels>* RowOf(Image& image, int y) {
+  return reinterpret_cast<Pixel<kChannels>*>(image.row(y));
+}
 
+template <int kChannels>
 void MirrorColumns(Image& image) {
   for (int y = 0; y < image.height(); ++y) {
-    std::reverse(RowOf(image, y), RowOf(image, y) + image.width());
+    auto* row = RowOf<kChannels>(image, y);
+    std::reverse(row, row + image.width());
   }
 }
 
@@ -30,18 +36,19 @@ void MirrorRows(Image& image) {
 }
 
 /// turned[x][y] = image[y][x], with either source axis run backwards.
+template <int kChannels>
 Result<Image> Transpose(Image& image, bool reverse_x, bool reverse_y) {
-  constexpr int kBlock = 32;  // 32x32 pixels: 3 KiB read and 3 KiB written
+  constexpr int kBlock = 32;  // 32x32 pixels: 4 KiB read and written at most
   const int height = image.height(), width = image.width();
-  MMCPP_ASSIGN(Image turned, Image::Allocate(width, height));
+  MMCPP_ASSIGN(Image turned, Image::Allocate(width, height, kChannels));
   for (int y0 = 0; y0 < height; y0 += kBlock) {
     const int y1 = std::min(y0 + kBlock, height);
     for (int x0 = 0; x0 < width; x0 += kBlock) {
       const int x1 = std::min(x0 + kBlock, width);
       for (int x = x0; x < x1; ++x) {
-        Pixel* out = RowOf(turned, reverse_x ? width - 1 - x : x);
+        Pixel<kChannels>* out = RowOf<kChannels>(turned, reverse_x ? width - 1 - x : x);
         for (int y = y0; y < y1; ++y) {
-          out[reverse_y ? height - 1 - y : y] = RowOf(image, y)[x];
+          out[reverse_y ? height - 1 - y : y] = RowOf<kChannels>(image, y)[x];
         }
       }
     }
@@ -49,32 +56,38 @@ Result<Image> Transpose(Image& image, bool reverse_x, bool reverse_y) {
   return turned;
 }
 
-}  // namespace
-
-Result<Image> ApplyOrientation(Image image, int orientation) {
+template <int kChannels>
+Result<Image> Turn(Image image, int orientation) {
   switch (orientation) {
     case 2:
-      MirrorColumns(image);
+      MirrorColumns<kChannels>(image);
       break;
     case 3:
-      MirrorColumns(image);
+      MirrorColumns<kChannels>(image);
       MirrorRows(image);
       break;
     case 4:
       MirrorRows(image);
       break;
     case 5:  // transpose
-      return Transpose(image, false, false);
+      return Transpose<kChannels>(image, false, false);
     case 6:  // a quarter turn clockwise
-      return Transpose(image, false, true);
+      return Transpose<kChannels>(image, false, true);
     case 7:  // transverse
-      return Transpose(image, true, true);
+      return Transpose<kChannels>(image, true, true);
     case 8:  // a quarter turn counter-clockwise
-      return Transpose(image, true, false);
+      return Transpose<kChannels>(image, true, false);
     default:
       break;
   }
   return image;
+}
+
+}  // namespace
+
+Result<Image> ApplyOrientation(Image image, int orientation) {
+  return image.channels() == 4 ? Turn<4>(std::move(image), orientation)
+                               : Turn<3>(std::move(image), orientation);
 }
 
 }  // namespace mmcpp::codec

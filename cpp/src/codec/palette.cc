@@ -30,6 +30,10 @@ void Palette::ToRgb(const uint8_t* indices, size_t count, uint8_t* rgb) const {
   for (; i < count; ++i, rgb += 3) std::memcpy(rgb, colors_[indices[i]].data(), 3);
 }
 
+void Palette::ToRgba(const uint8_t* indices, size_t count, uint8_t* rgba) const {
+  for (size_t i = 0; i < count; ++i, rgba += 4) std::memcpy(rgba, colors_[indices[i]].data(), 4);
+}
+
 namespace {
 
 /// The depth is known to the compiler, so that a byte's samples are taken out at once.

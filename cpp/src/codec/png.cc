@@ -2,9 +2,9 @@
 //
 // All chunks are read first, since what follows the pixels tells whether and how the picture
 // counts. Then the pixel stream is inflated piece by piece, and what came is unfiltered and brought
-// to RGB8 while it is in the cache. If anything turns out to be odd, it is all done again, as
-// Pillow does. Who takes rows gets them from a stream that is inflated as a whole, so that no row
-// comes of a picture that does not count.
+// to RGB8, or RGBA8, while it is in the cache. If anything turns out to be odd, it is all done
+// again, as Pillow does. Who takes rows gets them from a stream that is inflated as a whole, so
+// that no row comes of a picture that does not count.
 #include <algorithm>
 #include <array>
 #include <climits>
@@ -233,7 +233,8 @@ Result<Inflated> InflateAny(OpenFile* file, const DecodeOptions& options, const 
 class InOrderRows final : public RowSource {
  public:
   InOrderRows(const OpenFile& file, Inflated png)
-      : RowSource(static_cast<int>(file.header.height), static_cast<int>(file.header.width)),
+      : RowSource(static_cast<int>(file.header.height), static_cast<int>(file.header.width),
+                  static_cast<int>(png.conversion.rows.channels())),
         png_(std::move(png)),
         reader_(png_.memory.stream, file.passes[0], png_.conversion.kernels,
                 &png_.conversion.rows) {}
@@ -278,13 +279,14 @@ Result<ImageInfo> ReadPngInfo(Bytes encoded) {
 
 Result<Image> DecodePng(Bytes encoded, const DecodeOptions& options, const Stop& stop) {
   MMCPP_ASSIGN(OpenFile file, Open(encoded, options));
-  MMCPP_ASSIGN(PngMemory memory, PngMemory::Allocate(file.header, file.passes, true));
+  const size_t channels = PngRows::Channels(file.header, options);
+  MMCPP_ASSIGN(PngMemory memory, PngMemory::Allocate(file.header, file.passes, channels, true));
   const int height = static_cast<int>(file.header.height);
   const int width = static_cast<int>(file.header.width);
   Image image;
   uint8_t* pixels = memory.buffer.data();
   if (!memory.shared) {
-    MMCPP_ASSIGN(image, Image::Allocate(height, width));
+    MMCPP_ASSIGN(image, Image::Allocate(height, width, static_cast<int>(channels)));
     pixels = image.data();
   }
   if (!DecodeSound(&file, options, stop, memory, pixels)) {
@@ -296,7 +298,7 @@ Result<Image> DecodePng(Bytes encoded, const DecodeOptions& options, const Stop&
     memory = std::move(png.memory);
   }
   if (!memory.shared) return image;
-  return Image::Adopt(std::move(memory.buffer), height, width);
+  return Image::Adopt(std::move(memory.buffer), height, width, static_cast<int>(channels));
 }
 
 Result<std::unique_ptr<RowSource>> OpenPng(Bytes encoded, const DecodeOptions& options,
@@ -306,7 +308,9 @@ Result<std::unique_ptr<RowSource>> OpenPng(Bytes encoded, const DecodeOptions& o
     MMCPP_ASSIGN(Image image, DecodePng(encoded, options, stop));
     return std::unique_ptr<RowSource>(std::make_unique<WholeRows>(std::move(image)));
   }
-  MMCPP_ASSIGN(PngMemory memory, PngMemory::Allocate(file.header, file.passes, false));
+  MMCPP_ASSIGN(PngMemory memory,
+               PngMemory::Allocate(file.header, file.passes,
+                                   PngRows::Channels(file.header, options), false));
   const std::optional<std::vector<Bytes>> data = file.chunks.AllData();
   Inflated png;
   if (data && InflateSound(*data, memory, stop, [](const uint8_t*, bool) { return true; })) {

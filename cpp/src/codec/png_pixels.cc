@@ -16,17 +16,17 @@ bool IsInPart(const PngHeader& header) {
 }
 
 Result<PngMemory> PngMemory::Allocate(const PngHeader& header, const std::vector<PngPass>& passes,
-                                      bool may_share) {
+                                      size_t channels, bool may_share) {
   PngMemory memory;
   size_t stream_size = 0;
   for (const PngPass& pass : passes) stream_size += pass.height * (pass.row_bytes + 1);
-  const size_t rgb_bytes = size_t{header.width} * 3;
-  const size_t pixel_size = rgb_bytes * header.height;
+  const size_t row_bytes = size_t{header.width} * channels;
+  const size_t pixel_size = row_bytes * header.height;
   const PngPass& first = passes.front();
   const bool in_order =
       first.dx == 1 && first.height == header.height && first.width == header.width;
-  const size_t lead = first.row_bytes + 1 > rgb_bytes
-                          ? rgb_bytes * std::min<size_t>(first.height, simd::kPngRows)
+  const size_t lead = first.row_bytes + 1 > row_bytes
+                          ? row_bytes * std::min<size_t>(first.height, simd::kPngRows)
                           : 0;
   // Much longer streams would stay with the picture as waste.
   memory.shared = may_share && in_order && stream_size + lead <= pixel_size * 2;
@@ -43,14 +43,14 @@ PngPassReader::PngPassReader(const uint8_t* stream, const PngPass& pass,
       pass_(pass),
       kernels_(kernels),
       rows_(rows),
-      spare_(pass.row_bytes * (rows->IsPlainRgb() ? 1 : simd::kPngRows + 1)) {}
+      spare_(pass.row_bytes * (rows->IsPlain() ? 1 : simd::kPngRows + 1)) {}
 
 Status PngPassReader::Read(size_t count, const uint8_t* end, uint8_t* const* rgb) {
   const size_t row_size = pass_.row_bytes + 1;
   const size_t present = std::min(count, static_cast<size_t>(end - next_) / row_size);
   const size_t pixel_bytes = std::max<size_t>(rows_->bits_per_pixel() / 8, 1);
-  // Rows that are RGB8 already are unfiltered where they belong, others in spare ones.
-  const bool direct = rows_->IsPlainRgb();
+  // Rows that are pixels already are unfiltered where they belong, others in spare ones.
+  const bool direct = rows_->IsPlain();
   uint8_t* above = spare_.data();
   std::array<const uint8_t*, simd::kPngRows> filtered;
   std::array<uint8_t*, simd::kPngRows> rows;
@@ -84,6 +84,7 @@ PngPixelWriter::PngPixelWriter(const PngHeader& header, const std::vector<PngPas
       passes_(passes),
       kernels_(kernels),
       rows_(rows),
+      channels_(rows->channels()),
       pixels_(pixels),
       reader_(stream, passes.front(), kernels, rows) {}
 
@@ -97,7 +98,8 @@ Status PngPixelWriter::Write(const uint8_t* end, size_t limit, bool rest) {
     const PngPass& pass = passes_[0];
     const size_t count = std::min<size_t>(simd::kPngRows, pass.height - y_);
     const size_t last = pass.y0 + (y_ + count - 1) * pass.dy;
-    if (!rest && (!reader_.Has(count, end) || (last + 1) * header_.width * 3 > limit)) break;
+    if (!rest && (!reader_.Has(count, end) || (last + 1) * header_.width * channels_ > limit))
+      break;
     MMCPP_TRY(WriteGroup(pass, count, end));
     y_ += count;
     if (y_ < pass.height) continue;
@@ -111,15 +113,15 @@ Status PngPixelWriter::Write(const uint8_t* end, size_t limit, bool rest) {
 Status PngPixelWriter::WriteGroup(const PngPass& pass, size_t count, const uint8_t* end) {
   const auto place = [&](size_t i) { return At(pass.y0 + (y_ + i) * pass.dy, pass.x0); };
   std::array<uint8_t*, simd::kPngRows> rgb = {};
-  if (pass.dx > 1) apart_.resize(pass.width * 3 * simd::kPngRows);
+  if (pass.dx > 1) apart_.resize(pass.width * channels_ * simd::kPngRows);
   for (size_t i = 0; i < count; ++i) {
-    rgb[i] = pass.dx > 1 ? apart_.data() + i * pass.width * 3 : place(i);
+    rgb[i] = pass.dx > 1 ? apart_.data() + i * pass.width * channels_ : place(i);
   }
   MMCPP_TRY(reader_.Read(count, end, rgb.data()));
   for (size_t i = 0; pass.dx > 1 && i < count; ++i) {
     uint8_t* out = place(i);
-    for (size_t x = 0; x < pass.width; ++x, out += pass.dx * 3) {
-      std::memcpy(out, rgb[i] + 3 * x, 3);
+    for (size_t x = 0; x < pass.width; ++x, out += pass.dx * channels_) {
+      std::memcpy(out, rgb[i] + channels_ * x, channels_);
     }
   }
   return Ok{};

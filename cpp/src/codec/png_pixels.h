@@ -1,4 +1,4 @@
-// From the inflated stream of a PNG to RGB8, group of rows by group of rows, and how stream and
+// From the inflated stream of a PNG to pixels, group of rows by group of rows, and how stream and
 // picture share memory.
 #pragma once
 
@@ -27,10 +27,10 @@ struct PngMemory {
   /// where rows of the stream are the shorter ones, because both end together; where they are the
   /// longer ones, because the stream starts a group later.
   static Result<PngMemory> Allocate(const PngHeader& header, const std::vector<PngPass>& passes,
-                                    bool may_share);
+                                    size_t channels, bool may_share);
 };
 
-/// The rows of one pass of the inflated stream, in order, as RGB.
+/// The rows of one pass of the inflated stream, in order, as PngRows has them.
 class PngPassReader {
  public:
   PngPassReader(const uint8_t* stream, const PngPass& pass, const simd::Kernels* kernels,
@@ -73,12 +73,13 @@ class PngPixelWriter {
  private:
   Status Write(const uint8_t* end, size_t limit, bool rest);
   Status WriteGroup(const PngPass& pass, size_t count, const uint8_t* end);
-  uint8_t* At(size_t y, size_t x) const { return pixels_ + (y * header_.width + x) * 3; }
+  uint8_t* At(size_t y, size_t x) const { return pixels_ + (y * header_.width + x) * channels_; }
 
   const PngHeader& header_;
   Span<const PngPass> passes_;  // from the present one on
   const simd::Kernels* kernels_;
   PngRows* rows_;
+  size_t channels_;
   uint8_t* pixels_;
   PngPassReader reader_;
   size_t y_ = 0;                // of the pass

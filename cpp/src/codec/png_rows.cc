@@ -19,14 +19,20 @@ Error DoesNotFit() { return CorruptInput("png: transparency that does not fit th
 bool LooksAtTransparency(const PngHeader& header, const DecodeOptions& options) {
   if (header.transparency.kind == TransparencyKind::kNone) return false;
   if (header.color == PngColor::kGrayAlpha || header.color == PngColor::kRgba) return false;
+  if (header.color == PngColor::kRgb && options.alpha == AlphaMode::kKeep) return false;
   return options.alpha != AlphaMode::kDrop || header.color == PngColor::kPalette ||
          (header.color == PngColor::kGray && header.depth != 1 && header.depth != 16);
 }
 
 }  // namespace
 
+size_t PngRows::Channels(const PngHeader& header, const DecodeOptions& options) {
+  return header.color == PngColor::kRgb ? 3 : static_cast<size_t>(ChannelsOf(options));
+}
+
 Result<PngRows> PngRows::Create(const PngHeader& header, const DecodeOptions& options) {
   PngRows rows;
+  rows.channels_ = Channels(header, options);
   rows.options_ = options;
   rows.depth_ = header.depth;
   rows.bits_per_pixel_ = PngBitsPerPixel(header);
@@ -133,12 +139,12 @@ void PngRows::ToRgb(const uint8_t* row, size_t count, uint8_t* rgb) {
         UnpackBits(row, depth_, count, scratch_.data());
         row = scratch_.data();
       }
-      palette_.ToRgb(row, count, rgb);
+      ThroughPalette(row, count, rgb);
       return;
     case Kind::kGray16:
       // Clipped, not scaled.
       for (size_t i = 0; i < count; ++i) scratch_[i] = row[2 * i] == 0 ? row[2 * i + 1] : 255;
-      palette_.ToRgb(scratch_.data(), count, rgb);
+      ThroughPalette(scratch_.data(), count, rgb);
       return;
     case Kind::kRgb8:
       std::memcpy(rgb, row, count * 3);
@@ -158,6 +164,11 @@ void PngRows::ToRgb(const uint8_t* row, size_t count, uint8_t* rgb) {
   for (size_t i = 0; i < count; ++i) {
     if (std::memcmp(rgb + 3 * i, transparent_, 3) == 0) std::memcpy(rgb + 3 * i, replacement_, 3);
   }
+}
+
+void PngRows::ThroughPalette(const uint8_t* indices, size_t count, uint8_t* out) const {
+  if (channels_ == 4) return palette_.ToRgba(indices, count, out);
+  palette_.ToRgb(indices, count, out);
 }
 
 void PngRows::WithAlphaToRgb(const uint8_t* row, size_t count, uint8_t* rgb) {

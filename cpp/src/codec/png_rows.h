@@ -1,5 +1,5 @@
-// From a PNG's unfiltered rows to RGB8: every colour type and depth, transparency by the options,
-// with the rounding and the oddities of Pillow 13.0.0.
+// From a PNG's unfiltered rows to RGB8, or RGBA8 if alpha is kept: every colour type and depth,
+// transparency by the options, with the rounding and the oddities of Pillow 13.0.0.
 #pragma once
 
 #include <cstddef>
@@ -19,10 +19,16 @@ class PngRows {
   static Result<PngRows> Create(const PngHeader& header, const DecodeOptions& options);
 
   size_t bits_per_pixel() const { return bits_per_pixel_; }
-  /// Whether the file's own pixels are RGB8 and are kept as they are.
-  bool IsPlainRgb() const { return kind_ == Kind::kRgb8 && !has_transparent_; }
+  /// Whether the file's own pixels are RGB8, or RGBA8, and are kept as they are.
+  bool IsPlain() const {
+    return channels_ == 4 ? kind_ == Kind::kRgba8 : kind_ == Kind::kRgb8 && !has_transparent_;
+  }
+  /// Of the pixels that are written: 4 where alpha is kept, which a picture of mode RGB has none
+  /// of.
+  size_t channels() const { return channels_; }
+  static size_t Channels(const PngHeader& header, const DecodeOptions& options);
 
-  /// Writes `count` RGB pixels; a null `row` stands for pixels that no data came for.
+  /// Writes `count` pixels; a null `row` stands for pixels that no data came for.
   void ToRgb(const uint8_t* row, size_t count, uint8_t* rgb);
 
  private:
@@ -30,10 +36,12 @@ class PngRows {
 
   Status SetPalette(const PngHeader& header, const DecodeOptions& options);
   Status SetGray(const PngHeader& header, const DecodeOptions& options);
+  void ThroughPalette(const uint8_t* indices, size_t count, uint8_t* out) const;
   void WithAlphaToRgb(const uint8_t* row, size_t count, uint8_t* rgb);
 
   Kind kind_ = Kind::kIndexed;
   size_t bits_per_pixel_ = 8;
+  size_t channels_ = 3;
   int depth_ = 8;
   bool gray_ = false;  // of the kinds with alpha
   Palette palette_;    // kIndexed, kGray16

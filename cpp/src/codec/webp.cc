@@ -126,8 +126,9 @@ Result<Frame> FirstFrame(const WebPDemuxer* demuxer, int canvas_height, int canv
   return frame;
 }
 
-/// Decodes to RGBA in the front of one buffer and takes the colours out in place, so that there is
-/// never a second picture: row y is read from 4 * y * width on and written from 3 * y * width on.
+/// Decodes to RGBA in the front of one buffer and, unless alpha is kept, takes the colours out in
+/// place, so that there is never a second picture: row y is read from 4 * y * width on and written
+/// from 3 * y * width on.
 Result<Image> DecodeWithAlpha(const Frame& frame, int height, int width,
                               const DecodeOptions& options) {
   const size_t row_bytes = static_cast<size_t>(width) * 4;
@@ -137,7 +138,7 @@ Result<Image> DecodeWithAlpha(const Frame& frame, int height, int width,
   MMCPP_TRY(DecodeFrame(frame, MODE_RGBA, buffer.data(), height, row_bytes, 4));
   RgbaRowToRgb(buffer.data(), static_cast<size_t>(height) * static_cast<size_t>(width), options,
                buffer.data());
-  return Image::Adopt(std::move(buffer), height, width);
+  return Image::Adopt(std::move(buffer), height, width, ChannelsOf(options));
 }
 
 }  // namespace

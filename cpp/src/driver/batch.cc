@@ -148,7 +148,7 @@ Error LowestFailure(const Family& family, Span<const MediaSource> media,
 Result<OutputItem> ProcessInto(const Family& family, const MediaSource& source,
                                const ProcessOptions& options, const PlannedItem& planned,
                                const Packing& packing, size_t index, uint8_t* data) {
-  MMCPP_ASSIGN(driver::LoadedItem loaded, driver::LoadItem(source, options));
+  MMCPP_ASSIGN(driver::LoadedItem loaded, driver::LoadItem(family, source, options));
   MMCPP_ENSURE(loaded.rows->height() == planned.height && loaded.rows->width() == planned.width);
   if (packing.outer > 1 && planned.plan.feature_shape != packing.shape) {
     MMCPP_ASSIGN(Tensor own, Tensor::Allocate(options.dtype, planned.plan.feature_shape));

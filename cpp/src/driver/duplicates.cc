@@ -17,9 +17,10 @@ bool SameBytes(Bytes a, Bytes b) {
 }
 
 bool SamePixels(const ImageView& a, const ImageView& b) {
-  if (a.height != b.height || a.width != b.width) return false;
+  if (a.height != b.height || a.width != b.width || a.channels != b.channels) return false;
+  const size_t row_bytes = static_cast<size_t>(a.width) * static_cast<size_t>(a.channels);
   for (int y = 0; y < a.height; ++y) {
-    if (std::memcmp(a.row(y), b.row(y), static_cast<size_t>(a.width) * 3) != 0) return false;
+    if (std::memcmp(a.row(y), b.row(y), row_bytes) != 0) return false;
   }
   return true;
 }

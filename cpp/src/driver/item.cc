@@ -22,7 +22,11 @@ Status CheckPixels(const ImageView& view) {
     return InvalidArgument("pixels: sides must be positive, got " + std::to_string(view.height) +
                            "x" + std::to_string(view.width));
   }
-  const size_t row = static_cast<size_t>(view.width) * 3;
+  if (view.channels != 3 && view.channels != 4) {
+    return InvalidArgument("pixels: expected 3 or 4 channels, got " +
+                           std::to_string(view.channels));
+  }
+  const size_t row = static_cast<size_t>(view.width) * static_cast<size_t>(view.channels);
   size_t extent = 0;
   if (view.row_bytes < row ||
       !CheckedMul(view.row_bytes, static_cast<size_t>(view.height), &extent) ||
@@ -38,7 +42,8 @@ ImageInfo InfoOf(const ImageView& view) {
   ImageInfo info;
   info.height = view.height;
   info.width = view.width;
-  info.mode = "RGB";
+  info.has_alpha = view.channels == 4;
+  info.mode = info.has_alpha ? "RGBA" : "RGB";
   return info;
 }
 
@@ -46,8 +51,11 @@ ImageInfo InfoOf(const ImageView& view) {
 class WatchedRows final : public RowSource {
  public:
   WatchedRows(RowSource* rows, const ProcessOptions* options, double* ms)
-      : RowSource(rows->height(), rows->width()), rows_(rows), options_(options), ms_(ms) {
-    const int64_t row_bytes = int64_t{width()} * 3;
+      : RowSource(rows->height(), rows->width(), rows->channels()),
+        rows_(rows),
+        options_(options),
+        ms_(ms) {
+    const int64_t row_bytes = int64_t{width()} * channels();
     band_ = MayStop(*options) ? std::max(1, static_cast<int>(kBandBytes / row_bytes)) : height();
   }
 
@@ -83,7 +91,7 @@ Status ReadToEnd(RowSource* rows, const ProcessOptions& options) {
   if (rows->whole() != nullptr) return Ok{};
   double ms = 0;
   WatchedRows watched(rows, &options, &ms);
-  const size_t row_bytes = static_cast<size_t>(rows->width()) * 3;
+  const size_t row_bytes = rows->dense_row_bytes();
   MMCPP_ASSIGN(Buffer row, Buffer::Allocate(row_bytes));
   for (int y = 0; y < rows->height(); ++y) MMCPP_TRY(watched.Read(1, row.data(), row_bytes));
   return Ok{};
@@ -155,7 +163,8 @@ Status CheckSources(Span<const MediaSource> media, const ProcessOptions& options
 
 uint64_t SourceBytes(const MediaSource& source) {
   if (const auto* view = std::get_if<ImageView>(&source)) {
-    return static_cast<uint64_t>(view->height) * static_cast<uint64_t>(view->width) * 3;
+    return static_cast<uint64_t>(view->height) * static_cast<uint64_t>(view->width) *
+           static_cast<uint64_t>(view->channels);
   }
   return std::get_if<Bytes>(&source)->size();
 }
@@ -172,10 +181,14 @@ SourceHash HashSource(const MediaSource& source) {
   return hash;
 }
 
-Result<LoadedItem> LoadItem(const MediaSource& source, const ProcessOptions& options) {
+Result<LoadedItem> LoadItem(const Family& family, const MediaSource& source,
+                            const ProcessOptions& options) {
   LoadedItem loaded;
   OutputItem& item = loaded.item;
   if (const auto* view = std::get_if<ImageView>(&source)) {
+    if (view->channels != 3 && !family.KeepsAlpha()) {
+      return InvalidArgument("pixels: expected 3 channels, got " + std::to_string(view->channels));
+    }
     item.encoded = false;
     item.info = InfoOf(*view);
     loaded.rows = std::make_unique<WholeRows>(*view);
@@ -183,8 +196,14 @@ Result<LoadedItem> LoadItem(const MediaSource& source, const ProcessOptions& opt
   }
   MMCPP_TRY(CheckStop(options, "decode"));
   Stopwatch stopwatch;
+  DecodeOptions decode = options.decode;
+  if (family.KeepsAlpha()) {
+    decode.alpha = AlphaMode::kKeep;
+  } else if (decode.alpha == AlphaMode::kKeep) {
+    return InvalidArgument("decode: alpha to be kept, for a family that has no use of it");
+  }
   MMCPP_ASSIGN(codec::OpenedImage opened,
-               codec::OpenImage(*std::get_if<Bytes>(&source), options.decode, StopOf(options)));
+               codec::OpenImage(*std::get_if<Bytes>(&source), decode, StopOf(options)));
   item.info = std::move(opened.info);
   loaded.rows = std::move(opened.rows);
   item.times.decode_ms = stopwatch.Lap();
@@ -214,7 +233,7 @@ Status RunFamily(const Family& family, const MediaSource& source, const SourceHa
 
 Result<OutputItem> ProcessItem(const Family& family, const MediaSource& source,
                                const SourceHash* known, const ProcessOptions& options) {
-  MMCPP_ASSIGN(LoadedItem loaded, LoadItem(source, options));
+  MMCPP_ASSIGN(LoadedItem loaded, LoadItem(family, source, options));
   auto plan = family.PlanItem(loaded.rows->height(), loaded.rows->width());
   if (!plan.ok()) {
     MMCPP_TRY(

@@ -42,7 +42,8 @@ struct LoadedItem {
   OutputItem item;
   std::unique_ptr<RowSource> rows;
 };
-Result<LoadedItem> LoadItem(const MediaSource& source, const ProcessOptions& options);
+Result<LoadedItem> LoadItem(const Family& family, const MediaSource& source,
+                            const ProcessOptions& options);
 
 /// The family's part: reads the rows, fills `feature` and everything of the item that depends on
 /// the plan. Beside it the source is hashed, unless `known` is its hash.

@@ -10,6 +10,8 @@ size_t Family::PackAxis() const noexcept { return 0; }
 
 bool Family::PadsFeatures() const noexcept { return false; }
 
+bool Family::KeepsAlpha() const noexcept { return false; }
+
 Span<const char* const> Family::JoinedAux() const noexcept { return {}; }
 
 Status Family::ProcessRows(RowSource* rows, const ItemPlan& plan, TensorView feature) const {

@@ -1,9 +1,11 @@
 // Kimi K3: the picture reduced until its patches fit (bicubic), padded with zeros below and to the
-// right up to whole tokens, patches row by row. Equals navit_resize_config of sglang 0.5.23 and the
-// stages of the crate sglang-mm's branch for it, of pictures without transparency.
+// right up to whole tokens, patches row by row. Transparency is kept through the resize, then laid
+// over a background. Equals navit_resize_config and fill_transparent_bg of sglang 0.5.23 and the
+// stages of the crate sglang-mm's branch for it.
 #include "families/kimi_k3.h"
 
 #include <array>
+#include <cstring>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +13,8 @@
 #include "base/ensure.h"
 #include "families/canvas_patches.h"
 #include "families/item_prompt.h"
+#include "resample/rgba_resize.h"
+#include "transforms/background.h"
 #include "transforms/normalize.h"
 #include "transforms/padded_sizes.h"
 #include "transforms/patchify.h"
@@ -32,9 +36,28 @@ struct Config {
   transforms::BlockPatches patches = {14, 1, 1};
   transforms::PatchBudget budget;
   uint64_t fixed_tokens = 0;  ///< 0: as many as the picture needs
+  transforms::Background background;
   Convention convention = Convention::kPillow13;
   transforms::NormTable table;
 };
+
+transforms::Background ReadBackground(SpecReader* spec) {
+  using Pattern = transforms::BackgroundPattern;
+  transforms::Background background;
+  background.pattern = spec->EnumOr("background",
+                                    {{"none", Pattern::kNone},
+                                     {"white", Pattern::kWhite},
+                                     {"black", Pattern::kBlack},
+                                     {"gray", Pattern::kGray},
+                                     {"chessboard", Pattern::kChessboard}},
+                                    Pattern::kNone);
+  background.square_size =
+      static_cast<int>(spec->UIntOr("chessboard_square_size", 1, kMaxSide, 16));
+  background.square_on_top_left = spec->BoolOr("chessboard_square_on_top_left", true);
+  background.white = static_cast<uint8_t>(spec->UIntOr("chessboard_white_value", 0, 255, 255));
+  background.gray = static_cast<uint8_t>(spec->UIntOr("chessboard_gray_value", 0, 255, 200));
+  return background;
+}
 
 Result<Config> ReadConfig(SpecReader spec) {
   Config config;
@@ -56,6 +79,7 @@ Result<Config> ReadConfig(SpecReader spec) {
     if (channel == 0 && spec.strict()) spec.Fail("image_std: expected numbers other than 0");
   }
   if (spec.UIntOr("pillow_generation", 12, 13, 13) == 12) config.convention = Convention::kPillow12;
+  config.background = ReadBackground(&spec);
   MMCPP_TRY(spec.Finish());
   config.table = transforms::MakeDoubleNormTable(mean, std);
   return config;
@@ -69,6 +93,19 @@ Result<Placement> Place(int height, int width, const Config& config) {
                          " stays over " + std::to_string(kMaxPixels) + " pixels");
   }
   return Placement{size.canvas, size.content};
+}
+
+/// Resized with its alpha, and on the canvas without.
+Result<Image> LayOnCanvas(const ImageView& image, const Placement& placement,
+                          const Config& config) {
+  MMCPP_ASSIGN(const Image rgba,
+               resample::ResizeRgba(image, placement.picture.height, placement.picture.width,
+                                    Filter::kBicubic, config.convention));
+  MMCPP_ASSIGN(Image canvas, Image::Allocate(placement.canvas.height, placement.canvas.width));
+  std::memset(canvas.data(), 0, canvas.row_bytes() * static_cast<size_t>(canvas.height()));
+  MMCPP_TRY(transforms::LayOver(rgba, config.background,
+                                {canvas.data(), rgba.height(), rgba.width(), canvas.row_bytes()}));
+  return canvas;
 }
 
 class KimiK3 final : public Family {
@@ -94,9 +131,15 @@ class KimiK3 final : public Family {
     return plan;
   }
 
+  bool KeepsAlpha() const noexcept override { return true; }
+
   Status ProcessItem(const ImageView& image, const ItemPlan& /*plan*/,
                      TensorView feature) const override {
     MMCPP_ASSIGN(const Placement placement, Place(image.height, image.width, config_));
+    if (image.channels == 4) {
+      MMCPP_ASSIGN(const Image canvas, LayOnCanvas(image, placement, config_));
+      return transforms::PatchifyBlocks(canvas, config_.patches, config_.table, feature);
+    }
     return ResizeToCanvasPatches(image, placement, config_.convention, config_.patches,
                                  config_.table, feature);
   }

@@ -13,9 +13,10 @@ void StoreLittleEndian(uint32_t value, uint8_t* bytes) {
 
 uint64_t PixelHash(const ImageView& image) noexcept {
   uint8_t header[12] = {'r', 'g', 'b', '8'};
+  if (image.channels == 4) header[3] = 'a';
   StoreLittleEndian(static_cast<uint32_t>(image.height), header + 4);
   StoreLittleEndian(static_cast<uint32_t>(image.width), header + 8);
-  const size_t row = static_cast<size_t>(image.width) * 3;
+  const size_t row = static_cast<size_t>(image.width) * static_cast<size_t>(image.channels);
   blake3_hasher hasher;
   StartHash(&hasher);
   blake3_hasher_update(&hasher, header, sizeof header);

@@ -70,6 +70,11 @@ Status CheckRoom(const ImageView& image, const ImageSpan& out) {
   return Ok{};
 }
 
+Status CheckChannels(const ImageView& image) {
+  if (image.channels == 3) return Ok{};
+  return InvalidArgument("resize: expected 3 channels, got " + std::to_string(image.channels));
+}
+
 }  // namespace
 
 Result<Filter> FilterFromName(const std::string& name) {
@@ -83,6 +88,7 @@ Result<Convention> ConventionFromName(const std::string& name) {
 Result<Image> Resize(const ImageView& image, int out_height, int out_width, Filter filter,
                      Convention convention) {
   return CatchOutOfMemory([&]() -> Result<Image> {
+    MMCPP_TRY(CheckChannels(image));
     MMCPP_ASSIGN(const auto resampler,
                  resample::Resampler::Make(image.height, image.width, out_height, out_width, filter,
                                            convention));
@@ -95,6 +101,7 @@ Result<Image> Resize(const ImageView& image, int out_height, int out_width, Filt
 Status ResizeInto(const ImageView& image, const ImageSpan& out, Filter filter,
                   Convention convention) {
   return CatchOutOfMemory([&]() -> Status {
+    MMCPP_TRY(CheckChannels(image));
     MMCPP_ASSIGN(const auto resampler,
                  resample::Resampler::Make(image.height, image.width, out.height, out.width, filter,
                                            convention));

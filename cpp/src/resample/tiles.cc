@@ -164,7 +164,7 @@ Status ResizeTiles(RowSource* rows, int out_height, int out_width, Filter filter
   if (const ImageView* whole = rows->whole()) {
     return ResizeTiles(*whole, out_height, out_width, filter, convention, unit, fn);
   }
-  MMCPP_ENSURE(unit > 0);
+  MMCPP_ENSURE(unit > 0 && rows->channels() == 3);
   MMCPP_ASSIGN(const auto resampler, Resampler::Make(rows->height(), rows->width(), out_height,
                                                      out_width, filter, convention));
   MMCPP_ASSIGN(Strips strips, Strips::Make(resampler, rows));

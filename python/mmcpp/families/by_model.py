@@ -60,8 +60,6 @@ _DSV41 = {
 
 def _kimi_k3(checkpoint: Checkpoint) -> dict[str, Any]:
     config = checkpoint.image.mapping("media_proc_cfg", {})
-    # Pictures with transparency would have to keep it through the resize.
-    config.require("transparent_bg_config", None, "opaque pictures, without a background; write a spec for those")
     spec: dict[str, Any] = {"family": "kimi_k3", **checkpoint.tokens(MODEL_TYPES, MARKS)}
     for key in ("patch_size", "merge_kernel_size", "in_patch_limit", "patch_limit_on_one_side"):
         spec[key] = config.integer(key, None)
@@ -72,7 +70,15 @@ def _kimi_k3(checkpoint: Checkpoint) -> dict[str, Any]:
         spec["fixed_output_tokens"] = fixed
     half = (0.5, 0.5, 0.5)
     spec |= {"image_mean": config.channels("image_mean", half), "image_std": config.channels("image_std", half)}
+    if config.get("transparent_bg_config") is not None:
+        spec |= _background(config.mapping("transparent_bg_config", {}))
     return {**spec, "pillow_generation": checkpoint.arithmetic["pillow_generation"]}
+
+
+def _background(config: ConfigReader) -> dict[str, Any]:
+    config.require("transparent_bg_fill_stage", "after_resize", "the picture is resized with its alpha")
+    chessboard = {key: config.get(key) for key in config.names() if key.startswith("chessboard_")}
+    return {"background": config.text("pattern") or "black", **{k: v for k, v in chessboard.items() if v is not None}}
 
 
 def _mimo_v2(checkpoint: Checkpoint) -> dict[str, Any]:

@@ -35,6 +35,23 @@ TEST(Image, SidesMustBePositiveAndFitMemory) {
     EXPECT_EQ(Image::Allocate(height, width).error().code, ErrorCode::kInvalidArgument);
   }
   EXPECT_EQ(Image::Allocate(INT_MAX, INT_MAX).error().code, ErrorCode::kOutOfMemory);
+  EXPECT_EQ(Image::Allocate(INT_MAX, INT_MAX, 4).error().code, ErrorCode::kOutOfMemory);
+}
+
+TEST(Image, MayHaveFourChannels) {
+  const Image image = Image::Allocate(2, 3, 4).value();
+  EXPECT_EQ(image.row_bytes(), 12u);
+  const ImageView view = image;
+  EXPECT_EQ(view.channels, 4);
+  WholeRows rows(view);
+  EXPECT_EQ(rows.channels(), 4);
+  EXPECT_EQ(ReadAll(&rows)->channels(), 4);
+  EXPECT_FALSE(Image::Adopt(Buffer::Allocate(23).value(), 2, 3, 4).ok());
+  EXPECT_EQ(Image::Adopt(Buffer::Allocate(24).value(), 2, 3, 4)->channels(), 4);
+  for (const int channels : {0, 1, 2, 5}) {
+    EXPECT_EQ(Image::Allocate(2, 3, channels).error().message,
+              "image: expected 3 or 4 channels, got " + std::to_string(channels));
+  }
 }
 
 TEST(WholeRows, GivesRowsInOrderAndThePicture) {

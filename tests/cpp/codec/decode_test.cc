@@ -42,6 +42,14 @@ TEST(DecodeProfile, GivesWhatEachStackDoes) {
   EXPECT_EQ(DecodeProfile("Pillow").error().code, ErrorCode::kInvalidArgument);
 }
 
+TEST(DecodeImageInto, TakesNoAlpha) {
+  DecodeOptions options;
+  options.alpha = AlphaMode::kKeep;
+  uint8_t pixel[4];
+  EXPECT_EQ(DecodeImageInto(JpegHeaderOf(1, 1), options, {pixel, 1, 1, 3}).error().message,
+            "decode: an output of three channels, and alpha to be kept");
+}
+
 TEST(DecodeLimits, AreHeldAgainstTheHeader) {
   DecodeOptions options;
   const auto bomb = DecodeImage(JpegHeaderOf(65535, 65535), options);

@@ -53,7 +53,7 @@ ByteVector Stream(const std::vector<PngPass>& passes) {
 TEST(PngMemory, IsSharedWhereRowsComeInOrderAndLittleIsWasted) {
   const auto shared = [](const Layout& layout, bool may_share = true) {
     const PngHeader header = Header(layout, 100, 100);
-    const auto memory = PngMemory::Allocate(header, PngPasses(header), may_share);
+    const auto memory = PngMemory::Allocate(header, PngPasses(header), 3, may_share);
     EXPECT_TRUE(memory.ok());
     EXPECT_EQ(memory->stream + memory->stream_size, memory->buffer.data() + memory->buffer.size());
     return memory->shared;
@@ -72,7 +72,7 @@ class PngPixelWriterTest : public ::testing::Test {
   static ByteVector Write(const PngHeader& header, size_t step, bool in_shared_memory) {
     const std::vector<PngPass> passes = PngPasses(header);
     const ByteVector stream = Stream(passes);
-    PngMemory memory = PngMemory::Allocate(header, passes, in_shared_memory).value();
+    PngMemory memory = PngMemory::Allocate(header, passes, 3, in_shared_memory).value();
     EXPECT_EQ(memory.stream_size, stream.size());
     const size_t size = size_t{header.height} * header.width * 3;
     ByteVector apart(size, 0x11);

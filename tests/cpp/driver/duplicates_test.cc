@@ -33,6 +33,15 @@ TEST(FindDuplicates, ComparesBytesWithinAKind) {
   EXPECT_EQ(FindDuplicates(media), (std::vector<size_t>{0, 1, 0, 3, 4, 1, 6, 7, 8, 8, 0}));
 }
 
+TEST(FindDuplicates, LooksAtAlpha) {
+  std::vector<uint8_t> a(24, 5), b(24, 5);
+  b[23] = 6;
+  const std::vector<MediaSource> media = {
+      ImageView{a.data(), 2, 3, 12, 4}, ImageView{b.data(), 2, 3, 12, 4},
+      ImageView{a.data(), 2, 3, 9}, ImageView{a.data(), 2, 3, 12, 4}};
+  EXPECT_EQ(FindDuplicates(media), (std::vector<size_t>{0, 1, 2, 0}));
+}
+
 TEST(FindDuplicates, RowsMayBeApart) {
   const Picture a(2, 2);
   std::vector<uint8_t> padded(2 * 10, 99);

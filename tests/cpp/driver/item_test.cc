@@ -113,6 +113,51 @@ TEST(ProcessItem, CarriesWhatItLearned) {
   }
 }
 
+/// Its feature is the pixels with their alpha; of pictures that have none, too.
+class KeepingFamily final : public test::FakeFamily {
+ public:
+  bool KeepsAlpha() const noexcept override { return true; }
+  Status ProcessItem(const ImageView& image, const ItemPlan&, TensorView) const override {
+    return Error{ErrorCode::kInternal, "channels " + std::to_string(image.channels) + ", alpha " +
+                                           std::to_string(image.data[image.channels - 1])};
+  }
+};
+
+TEST(ProcessItem, HandsAlphaToFamiliesThatKeepIt) {
+  const auto png = [](uint8_t color, const test::ByteVector& row) {
+    return test::PngFile(test::PngHeaderChunk(1, 1, 8, color), {}, row);
+  };
+  const test::ByteVector clear = png(6, {0, 1, 2, 3, 77}), opaque = png(2, {0, 1, 2, 3});
+  ProcessOptions options = Options();
+  options.decode.alpha = AlphaMode::kComposite;
+  const auto said = [&](const MediaSource& source) {
+    return ProcessItem(KeepingFamily(), source, options).error().message;
+  };
+  EXPECT_EQ(said(Bytes(clear)), "channels 4, alpha 77");
+  EXPECT_EQ(said(Bytes(opaque)), "channels 3, alpha 3");
+  const std::vector<uint8_t> pixels = {1, 2, 3, 77};
+  const ImageView view = {pixels.data(), 1, 1, 4, 4};
+  EXPECT_EQ(said(view), "channels 4, alpha 77");
+  EXPECT_EQ(ProcessItem(test::FakeFamily(), view, options).error().message,
+            "pixels: expected 3 channels, got 4");
+  EXPECT_EQ(ProcessItem(test::FakeFamily(), Bytes(clear), options)->feature.shape(),
+            (std::vector<int64_t>{1, 3}));
+  options.decode.alpha = AlphaMode::kKeep;
+  EXPECT_EQ(said(Bytes(clear)), "channels 4, alpha 77");
+  EXPECT_EQ(ProcessItem(test::FakeFamily(), Bytes(clear), options).error().message,
+            "decode: alpha to be kept, for a family that has no use of it");
+  EXPECT_EQ(SourceBytes(view), 4u);
+  EXPECT_EQ(
+      Refusal({ImageView{pixels.data(), 1, 1, 3, 4}}, options, ErrorCode::kInvalidArgument, 0),
+      "image 0: pixels: row_bytes 3 for 1 rows of 4 bytes");
+  EXPECT_EQ(
+      Refusal({ImageView{pixels.data(), 1, 2, 4, 2}}, options, ErrorCode::kInvalidArgument, 0),
+      "image 0: pixels: expected 3 or 4 channels, got 2");
+  options.limits.max_total_bytes = 7;
+  EXPECT_EQ(Refusal({view, view}, options, ErrorCode::kLimitExceeded),
+            "multimodal request exceeds 7 total media bytes");
+}
+
 TEST(ProcessItem, ReadsPaddedRows) {
   const test::Picture picture(4, 6);
   std::vector<uint8_t> padded;

@@ -64,6 +64,34 @@ TEST(KimiK3, PadsWithBytesOfZero) {
   }
 }
 
+// The pixels are compared in Python; here, that alpha reaches the background.
+TEST(KimiK3, LaysOverItsBackground) {
+  const std::vector<uint8_t> clear(4 * 28 * 28);
+  const ImageView view = {clear.data(), 28, 28, 4 * 28, 4};
+  nlohmann::json spec = Spec();
+  const auto first_of_second_row = [&](const char* background) {
+    if (background != nullptr) spec["background"] = background;
+    const auto family = Make(spec);
+    EXPECT_TRUE(family->KeepsAlpha());
+    const auto plan = family->PlanItem(28, 28);
+    auto feature = Tensor::Allocate(DType::kU8, plan->feature_shape);
+    EXPECT_TRUE(family->ProcessItem(view, *plan, feature->view()).ok());
+    return int{feature->As<uint8_t>()[14]};
+  };
+  EXPECT_EQ(first_of_second_row(nullptr), 0);
+  EXPECT_EQ(first_of_second_row("white"), 255);
+  EXPECT_EQ(first_of_second_row("black"), 0);
+  EXPECT_EQ(first_of_second_row("gray"), 128);
+  EXPECT_EQ(first_of_second_row("chessboard"), 255);
+  spec["chessboard_square_size"] = 1;
+  EXPECT_EQ(first_of_second_row("chessboard"), 200);
+  spec["chessboard_gray_value"] = 9;
+  EXPECT_EQ(first_of_second_row("chessboard"), 9);
+  spec["chessboard_white_value"] = 8;
+  spec["chessboard_square_on_top_left"] = false;
+  EXPECT_EQ(first_of_second_row("chessboard"), 8);
+}
+
 TEST(KimiK3, Refusals) {
   EXPECT_EQ(Make(Spec())->PlanItem(5, 0).error().message, "empty image");
   nlohmann::json spec = Spec();
@@ -80,6 +108,16 @@ TEST(KimiK3, Refusals) {
   spec["image_std"] = {1, 0, 1};
   EXPECT_EQ(FamilyFromSpec(spec.dump()).error().message,
             "kimi_k3 spec: image_std: expected numbers other than 0");
+  for (const auto& [key, value] :
+       std::vector<std::pair<const char*, nlohmann::json>>{{"background", "red"},
+                                                           {"chessboard_square_size", 0},
+                                                           {"chessboard_white_value", 256},
+                                                           {"chessboard_gray_value", -1},
+                                                           {"chessboard_square_on_top_left", 1}}) {
+    spec = Spec();
+    spec[key] = value;
+    EXPECT_FALSE(FamilyFromSpec(spec.dump()).ok()) << key;
+  }
 }
 
 }  // namespace

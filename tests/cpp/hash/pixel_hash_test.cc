@@ -27,5 +27,12 @@ TEST(PixelHash, IsTheHashOfHeaderAndRows) {
   EXPECT_NE(PixelHash({text.data() + 12, width, height, 9}), expected) << "the size is part of it";
 }
 
+TEST(PixelHash, OfFourChannels) {
+  const std::vector<uint8_t> text = {'r', 'g', 'b', 'a', 1, 0, 0, 0, 3, 0,  0,  0,
+                                     1,   2,   3,   4,   5, 6, 7, 8, 9, 10, 11, 12};
+  EXPECT_EQ(PixelHash({text.data() + 12, 1, 3, 12, 4}), ContentHash(text));
+  EXPECT_NE(PixelHash({text.data() + 12, 1, 4, 12}), ContentHash(text));
+}
+
 }  // namespace
 }  // namespace mmcpp

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/ensure.h"
+#include "codec/color.h"
 #include "codec/decode.h"
 #include "mmcpp/image.h"
 #include "support/golden.h"
@@ -44,7 +45,7 @@ inline void CheckRows(Bytes bytes, const DecodeOptions& options, const Result<Im
     const auto read = [&]() -> Result<Image> {
       MMCPP_ASSIGN(const codec::OpenedImage opened, codec::OpenImage(bytes, options));
       RowSource* rows = opened.rows.get();
-      MMCPP_ASSIGN(Image image, Image::Allocate(rows->height(), rows->width()));
+      MMCPP_ASSIGN(Image image, Image::Allocate(rows->height(), rows->width(), rows->channels()));
       // What was read before is nobody's to look at again.
       std::vector<uint8_t> strip(image.row_bytes() + 5);
       for (int y = 0; y < image.height();) {
@@ -67,7 +68,36 @@ inline void CheckRows(Bytes bytes, const DecodeOptions& options, const Result<Im
     }
     EXPECT_EQ(got->height(), want->height());
     EXPECT_EQ(got->width(), want->width());
+    EXPECT_EQ(got->channels(), want->channels());
     EXPECT_EQ(Digest(*got), Digest(*want));
+  }
+}
+
+/// Pixels with their alpha must be what `info` lets one expect, and give what the other modes do.
+inline void CheckKeptAlpha(Bytes bytes, const ImageInfo& info) {
+  DecodeOptions keep, composite;
+  keep.alpha = AlphaMode::kKeep;
+  composite.alpha = AlphaMode::kComposite;
+  const auto kept = DecodeImage(bytes, keep);
+  CheckRows(bytes, keep, kept);
+  const bool has_alpha = info.has_alpha && info.mode != "RGB";
+  const auto want = DecodeImage(bytes, has_alpha ? composite : DecodeOptions());
+  ASSERT_EQ(kept.ok(), want.ok());
+  if (!kept.ok()) return;
+  ASSERT_EQ(kept->channels(), has_alpha ? 4 : 3);
+  if (!has_alpha) {
+    EXPECT_EQ(Digest(*kept), Digest(*want));
+    return;
+  }
+  for (const AlphaMode mode : {AlphaMode::kComposite, AlphaMode::kDrop}) {
+    DecodeOptions options;
+    options.alpha = mode;
+    const auto rgb = DecodeImage(bytes, options);
+    ASSERT_TRUE(rgb.ok());
+    Image laid = Image::Allocate(kept->height(), kept->width()).value();
+    codec::RgbaRowToRgb(kept->data(), kept->row_bytes() / 4 * static_cast<size_t>(kept->height()),
+                        options, laid.data());
+    EXPECT_EQ(Digest(laid), Digest(*rgb));
   }
 }
 
@@ -95,6 +125,7 @@ inline int CheckGoldenPictures(const std::string& vectors, const std::string& fo
     EXPECT_EQ(info->mode, want.at("mode"));
     EXPECT_EQ(info->frames, want.at("frames"));
     EXPECT_EQ(info->orientation, want.at("orientation"));
+    CheckKeptAlpha(bytes, *info);
     for (const auto& [profile, digest] : want.at("rgb").items()) {
       const DecodeOptions options = DecodeProfile(profile).value();
       const auto image = DecodeImage(bytes, options);

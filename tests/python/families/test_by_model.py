@@ -83,13 +83,10 @@ def test_inkling(tmp_path):
         load_spec(only_model(tmp_path, {"model_type": "inkling_mm_model"}))
 
 
-def test_kimi_k3_without_a_background(tmp_path):
+def test_kimi_k3(tmp_path):
     model = {"model_type": "kimi_k3"}
-    load_spec(write(tmp_path, {"media_proc_cfg": KIMI_K3}, model))
+    assert "background" not in load_spec(write(tmp_path, {"media_proc_cfg": KIMI_K3}, model))
     assert mmcpp.ImageProcessor.from_pretrained(tmp_path).plan(100, 100).grid == (1, 8, 8)
-    background = {"pattern": "chessboard", "chessboard_square_size": 8}
-    with pytest.raises(mmcpp.UnsupportedError, match="transparent_bg_config"):
-        load_spec(write(tmp_path, {"media_proc_cfg": {**KIMI_K3, "transparent_bg_config": background}}, model))
     with pytest.raises(mmcpp.UnsupportedError, match="patch_size null"):
         load_spec(write(tmp_path, {"media_proc_cfg": {}}, model))
     write(tmp_path, {"media_proc_cfg": KIMI_K3}, model)
@@ -98,6 +95,25 @@ def test_kimi_k3_without_a_background(tmp_path):
     (tmp_path / "added_tokens.json").write_text('{"<|media_pad|>": 9}', encoding="utf-8")
     planned = mmcpp.Pipeline.from_pretrained(tmp_path).plan_request(input_ids=[1, 9, 2], sizes=[(100, 100)])
     assert planned.input_ids.tolist() == [1, *[9] * 16, 2]
+
+
+def test_kimi_k3_over_a_background(tmp_path):
+    def background(**config):
+        files = {"media_proc_cfg": {**KIMI_K3, "transparent_bg_config": config}}
+        spec = load_spec(write(tmp_path, files, {"model_type": "kimi_k3"}))
+        mmcpp.ImageProcessor.from_pretrained(tmp_path)
+        return {key: value for key, value in spec.items() if key == "background" or key.startswith("chessboard_")}
+
+    assert background() == {"background": "black"}
+    assert background(pattern="white", transparent_bg_fill_stage="after_resize") == {"background": "white"}
+    squares = {"chessboard_square_size": 8, "chessboard_gray_value": 180, "chessboard_square_on_top_left": False}
+    assert background(pattern="chessboard", **squares) == {"background": "chessboard", **squares}
+    with pytest.raises(mmcpp.UnsupportedError, match="transparent_bg_fill_stage"):
+        background(transparent_bg_fill_stage="before_resize")
+    with pytest.raises(ValueError, match="`red`"):
+        background(pattern="red")
+    with pytest.raises(ValueError, match="chessboard_colour"):
+        background(pattern="chessboard", chessboard_colour=3)
 
 
 def test_they_are_listed():
