@@ -31,6 +31,7 @@ FAMILIES: dict[str, tuple[str, dict[str, Any]]] = {
     "HY-V4-VL": ("HYV4VLImageProcessor", {}),
     "MiniMax-M3-VL": ("MiniMaxM3VLImageProcessor", {}),
     "Kimi-K2.5": ("Kimi_K25ImageProcessor", {}),
+    "Muse": ("MuseGlimmerImageProcessor", {}),
     "CLIP": (
         "CLIPImageProcessor",
         {"size": {"shortest_edge": 336}, "crop_size": {"height": 336, "width": 336}, **CLIP},
@@ -54,6 +55,7 @@ FAMILIES: dict[str, tuple[str, dict[str, Any]]] = {
     "Unlimited-OCR": ("UnlimitedOcrImageProcessor", {}),
     "PerceptionLM": ("PerceptionLMImageProcessor", {}),
     "LFM2-VL": ("Lfm2VlImageProcessor", {}),
+    "Phi-4-multimodal": ("Phi4MultimodalImageProcessor", {}),
     "InternVL3": (
         "GotOcr2ImageProcessor",
         {"size": {"height": 448, "width": 448}, "crop_to_patches": True, "max_patches": 12, **IMAGENET},
@@ -97,10 +99,12 @@ FAMILIES: dict[str, tuple[str, dict[str, Any]]] = {
 TORCHVISION_ALONE = (
     "MiniMax-M3-VL",
     "Kimi-K2.5",
+    "Muse",
     "Command A Vision",
     "Llama 4",
     "Unlimited-OCR",
     "PerceptionLM",
     "LFM2-VL",
+    "Phi-4-multimodal",
     "Inkling",
 )

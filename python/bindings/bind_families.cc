@@ -15,6 +15,10 @@ py::tuple ToTuple(const TileGrid& grid) {
   return py::make_tuple(grid.count(), grid.rows, grid.columns);
 }
 
+std::vector<std::string> ToNames(Span<const char* const> names) {
+  return {names.begin(), names.end()};
+}
+
 Result<Tensor> Feature(const Family& family, const ImageView& image, DType dtype) {
   auto plan = family.PlanItem(image.height, image.width);
   if (!plan.ok()) return std::move(plan).error();
@@ -79,11 +83,10 @@ void BindFamilies(py::module_& m) {
                              [](const FamilyHolder& self) { return self.family->PackAxis(); })
       .def_property_readonly("keeps_alpha",
                              [](const FamilyHolder& self) { return self.family->KeepsAlpha(); })
-      .def_property_readonly("joined_aux",
-                             [](const FamilyHolder& self) {
-                               const auto names = self.family->JoinedAux();
-                               return std::vector<std::string>(names.begin(), names.end());
-                             })
+      .def_property_readonly(
+          "joined_aux", [](const FamilyHolder& self) { return ToNames(self.family->JoinedAux()); })
+      .def_property_readonly(
+          "ones_aux", [](const FamilyHolder& self) { return ToNames(self.family->OnesAux()); })
       .def(
           "plan",
           [](const FamilyHolder& self, int height, int width) -> py::dict {

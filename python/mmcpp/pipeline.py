@@ -176,6 +176,11 @@ class _Configured:
         return self._family.joined_aux
 
     @property
+    def ones_aux(self) -> list[str]:
+        """The tensors in ``Item.aux`` that a batch fills up with ones where they differ in size; others with zeros."""
+        return self._family.ones_aux
+
+    @property
     def spec_json(self) -> str:
         """The spec as JSON text, as a native server takes it; UnsupportedError as for ``spec``."""
         if self._custom is not None:
@@ -337,7 +342,7 @@ class ImageProcessor(_Configured):
             raise ValueError(f'return_tensors: expected "np" or "pt", got {return_tensors!r}')
         batch = self.process_items(images, dtype=dtype, out=out, policy=policy, timeout=timeout, cancel=cancel)
         tensors = batch_tensors(self._family.feature_name, batch)
-        tensors.update(aux_of(batch.items, self._family.joined_aux))
+        tensors.update(aux_of(batch.items, self.joined_aux, self.ones_aux))
         return tensors if return_tensors == "np" else to_torch(tensors, dtype)
 
     def process_items(

@@ -113,7 +113,7 @@ class _Rows:
         tokens = np.array(sum(item.plan.tokens for item in items))
         return {
             self._processor.feature_name: feature,
-            **aux_of(items, self._processor.joined_aux),
+            **aux_of(items, self._processor.joined_aux, self._processor.ones_aux),
             "tokens": tokens,
             **extra,
         }

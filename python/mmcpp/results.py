@@ -208,18 +208,22 @@ def batch_tensors(name: str, batch: ItemBatch) -> dict[str, npt.NDArray[Any]]:
     return {part: np.concatenate([tensors[part] for tensors in each if part in tensors]) for part in names}
 
 
-def aux_of(items: Sequence[Item], joined_aux: Sequence[str]) -> dict[str, npt.NDArray[Any]]:
+def aux_of(
+    items: Sequence[Item], joined_aux: Sequence[str], ones_aux: Sequence[str] = ()
+) -> dict[str, npt.NDArray[Any]]:
     """Give what stands beside the features of a batch: ``joined_aux`` along their first side, others ``stacked``."""
-    return {
-        name: (np.concatenate if name in joined_aux else stacked)([item.aux[name] for item in items])
-        for name in items[0].aux
-    }
+
+    def together(name: str) -> npt.NDArray[Any]:
+        arrays = [item.aux[name] for item in items]
+        return np.concatenate(arrays) if name in joined_aux else stacked(arrays, int(name in ones_aux))
+
+    return {name: together(name) for name in items[0].aux}
 
 
-def stacked(arrays: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
-    """Stack arrays along a new first side, with zeros where one is smaller."""
+def stacked(arrays: Sequence[npt.NDArray[Any]], fill: int = 0) -> npt.NDArray[Any]:
+    """Stack arrays along a new first side, with ``fill`` where one is smaller."""
     shape = tuple(map(max, zip(*(array.shape for array in arrays), strict=True)))
-    result = np.zeros((len(arrays), *shape), arrays[0].dtype)
+    result = np.full((len(arrays), *shape), fill, arrays[0].dtype)
     for i, array in enumerate(arrays):
         corner: tuple[int | slice, ...] = (i, *(slice(side) for side in array.shape))
         result[corner] = array

@@ -33,6 +33,7 @@ from mmcpp.families import (
     ovis2,
     padded_patches,
     perception_lm,
+    phi4_multimodal,
     pixtral,
     qwen_vl,
 )
@@ -73,6 +74,7 @@ _FAMILIES = (
     deepseek_vl_hybrid,
     granite_docling,
     lfm2_vl,
+    phi4_multimodal,
     inkling,
 )
 _PRESETS = qwen_vl.PRESETS

@@ -36,6 +36,7 @@ MODULES = (
     "test_hf_deepseek_vl_hybrid",
     "test_hf_granite_docling",
     "test_hf_lfm2_vl",
+    "test_hf_phi4_multimodal",
     "test_hf_inkling",
 )
 SIZES = ((3, 7), (90, 211), (150, 61))
@@ -60,7 +61,8 @@ def cases():
 def feature(values, parts):
     """What a picture's feature is: one tensor, or several in a row."""
     if parts is None:
-        return numpy.asarray(values["pixel_values"])
+        name = next(name for name in ("pixel_values", "image_pixel_values") if name in values)
+        return numpy.asarray(values[name])
     return numpy.concatenate([numpy.asarray(values[name]).ravel() for name in parts if name in values])
 
 

@@ -2,6 +2,7 @@
 transformers 5.24."""
 
 import functools
+import random
 from types import SimpleNamespace
 
 import numpy as np
@@ -35,6 +36,12 @@ CASES = {
     "hy_v4_vl": ("HYV4VLImageProcessorPil", 16, 2, 1, 65536, 400000, CLIP,
         {"patch_order": "raster", "positions": "plain"}),
     "minimax_m3_vl": ("MiniMaxM3VLImageProcessor", 14, 2, 2, 3136, 451584, CLIP, {"positions": "plain"}),
+    "muse_glimmer": ("MuseGlimmerImageProcessor", 14, 2, 2, 0, 300 * 28 * 28, HALF,
+        {"smart_resize": "muse", "patch_order": "raster", "filter": "lanczos", "copies_first": True,
+         "positions": "plain"}),
+    "muse_glimmer_3": ("MuseGlimmerImageProcessor", 8, 3, 3, 0, 50 * 24 * 24, CLIP,
+        {"smart_resize": "muse", "patch_order": "raster", "filter": "bicubic", "copies_first": True,
+         "positions": "plain"}),
     "keye": (Keye, 14, 2, 1, 28 * 28 * 4, 200000, HALF, {"smart_resize": "keye", "patch_order": "raster_4d"}),
 }  # fmt: skip
 
@@ -60,6 +67,11 @@ def processor(name: str):
     cls, patch, merge, temporal, least, most, channels, _ = CASES[name]
     if cls is Keye:
         return Keye(**channels, patch_size=patch, merge_size=merge, min_pixels=least, max_pixels=most)
+    if cls == "MuseGlimmerImageProcessor":
+        sizes = {"patch_size": patch, "merge_size": merge, "temporal_patch_size": temporal}
+        sizes["max_image_tokens"] = most // (patch * merge) ** 2
+        filter = {"lanczos": 1, "bicubic": 3}[CASES[name][-1]["filter"]]
+        return torchvision_only("muse_glimmer", cls, **sizes, resample=filter, **channels)
     torchvision = {"minimax_m3_vl": functools.partial(torchvision_only, name, cls)}
     return torchvision.get(name, getattr(transformers, cls))(
         patch_size=patch,
@@ -137,6 +149,35 @@ def test_hy_v4_vl_prompt():
     this = SimpleNamespace(image_processor=theirs, image_token="<|image_pad|>", _num_frame_tokens=cls._num_frame_tokens)
     spec = spec_of("hy_v4_vl", image_token_id=tokens.id("<|image_pad|>"), row_tokens=1)
     compare_prompt(spec, tokens, "<|image_pad|>", lambda inputs, i: cls.replace_image_token(this, inputs, i), theirs)
+
+
+@pytest.mark.parametrize("name", ["muse_glimmer", "muse_glimmer_3"])
+def test_muse_sizes(name):
+    theirs, spec = processor(name).whole, spec_of(name)
+    ours, merge = mmcpp.ImageProcessor.from_spec(spec), spec["merge_size"]
+    choose = random.Random(7)
+    sizes = [(int(2 ** choose.uniform(0, 14)), int(2 ** choose.uniform(0, 14))) for _ in range(2000)]
+    sizes += [(side, side) for side in range(1, 1000)] + [(side, 2 * side) for side in range(1, 500)]
+    for height, width in [(1, 1), (1, 60000), (60000, 1), (28, 28), (29, 27), *sizes]:
+        expected = theirs.get_number_of_image_patches(height, width, {})
+        assert ours.plan(height, width).feature_shape[0] == expected, (height, width)
+        assert ours.count_tokens(height, width) * merge**2 == expected
+
+
+@pytest.mark.parametrize(("model", "rule"), [("muse_glimmer", "MuseGlimmer"), ("muse_spark", "MuseSpark")])
+def test_muse_prompt(model, rule):
+    cls = getattr(processing(model), f"{rule}Processor")
+    begin, image, end = "<|image_start|>", "<|patch|>", "<|image_end|>"
+    tokens = Tokens(begin, image, end)
+    theirs = processor("muse_glimmer")
+    this = SimpleNamespace(image_processor=theirs, image_start_token=begin, image_token=image, image_end_token=end)
+    spec = spec_of(
+        "muse_glimmer",
+        image_token_id=tokens.id(image),
+        prefix_token_ids=[tokens.id(begin)],
+        suffix_token_ids=[tokens.id(end)],
+    )
+    compare_prompt(spec, tokens, image, lambda inputs, i: cls.replace_image_token(this, inputs, i), theirs)
 
 
 def test_minimax_m3_vl_prompt():

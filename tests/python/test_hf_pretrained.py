@@ -16,7 +16,7 @@ pytest.importorskip("torch", reason="the tables of cases need it")
 CASES = [
     *((f"test_hf_{module}", name) for module, names in {
         "patch_grids": ("glm4v", "glm46v", "paddleocr_vl", "ernie4_5_vl", "dots_ocr", "video_llama_3",
-                        "hunyuan_vl", "hy_v4_vl", "minimax_m3_vl"),
+                        "hunyuan_vl", "hy_v4_vl", "minimax_m3_vl", "muse_glimmer", "muse_glimmer_3"),
         "padded_grids": ("kimi_k25", "glm5_next"),
         "fixed_size": ("clip", "llava", "dinov2", "siglip", "gemma3", "gemma3n", "janus", "deepseek_vl"),
         "internvl": ("internvl", "got_ocr2", "cohere2_vision"),
@@ -30,6 +30,8 @@ CASES = [
         "deepseek_vl_hybrid": ("deepseek_vl_hybrid", "deepseek_vl_hybrid_colors"),
         "granite_docling": ("granite_docling", "granite_docling_3", "granite_docling_whole"),
         "lfm2_vl": ("lfm2_vl", "lfm2_vl_one_tile", "lfm2_vl_bare", "lfm2_vl_whole"),
+        "phi4_multimodal": ("phi4_multimodal", "phi4_multimodal_4", "phi4_multimodal_odd", "phi4_multimodal_rest",
+                            "phi4_multimodal_one"),
         "perception_lm": ("perception_lm", "perception_lm_7", "perception_lm_whole"),
         "padded_patches": ("siglip2", "gemma4", "gemma4_normalized"),
     }.items() for name in names),

@@ -185,6 +185,22 @@ def gemma3n() -> Any:
     return cls(SimpleNamespace(model_input_names=[]), images, tokenizer(names, LINE_BREAKS), image_seq_length=4)
 
 
+def muse(model: str, name: str, tokens: Any) -> Any:
+    images = of("muse_glimmer", "image_processing", "MuseGlimmerImageProcessor")(max_image_tokens=40)
+    return unchecked(of(model, "processing", name))(images, SimpleNamespace(), tokens)
+
+
+def muse_glimmer() -> Any:
+    return muse(
+        "muse_glimmer", "MuseGlimmerProcessor", tokenizer({}, ["<|patch|>", "<|image_start|>", "<|image_end|>"])
+    )
+
+
+def muse_spark() -> Any:
+    names = {"image_token": "<|image|>", "image_start_token": "<|begin|>", "image_end_token": "<|end|>"}
+    return muse("muse_spark", "MuseSparkProcessor", tokenizer(names))
+
+
 CASES = [
     # what makes the processor, the model and further keys of its config.json
     (minicpmv4_6, {"model_type": "minicpmv4_6"}),
@@ -197,6 +213,8 @@ CASES = [
     (janus, {"model_type": "janus", "vision_config": {"num_image_tokens": 16}}),
     (qianfan_ocr, {"model_type": "qianfan_ocr"}),
     (internvl, {"model_type": "internvl"}),
+    (muse_glimmer, {"model_type": "muse_glimmer"}),
+    (muse_spark, {"model_type": "muse_spark"}),
     (pixtral, {"model_type": "llava"}),
     (pixtral, {"model_type": "mistral3"}),
     (idefics3, {"model_type": "idefics3"}),

@@ -15,6 +15,7 @@ pytest.importorskip("torchvision", reason="torchvision's classes need it")
 MODULES = (
     "patch_grids", "padded_grids", "fixed_size", "internvl", "pixtral", "llava_next", "padded_patches", "idefics3",
     "llama", "global_tiles", "perception_lm", "minicpmv", "ovis2", "deepseek_vl_hybrid", "granite_docling", "lfm2_vl",
+    "phi4_multimodal",
 )  # fmt: skip
 CASES = [(module, name) for module in MODULES for name in importlib.import_module(f"test_hf_{module}").CASES]
 
@@ -58,4 +59,5 @@ def test_tensors(module, name):
     real = theirs
     if theirs.backend != "torchvision":
         real = OfBoth(theirs) if isinstance(theirs, Both) else Torchvision(theirs)
-    assert compare(lambda backend: of.spec_of(name, backend), real, unused) >= 60
+    more = getattr(of, "MORE_SIZES", ())
+    assert compare(lambda backend: of.spec_of(name, backend), real, unused, more) >= 60

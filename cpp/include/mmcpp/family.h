@@ -127,6 +127,10 @@ class MMCPP_EXPORT Family {
   /// default none. The family holds them.
   virtual Span<const char* const> JoinedAux() const noexcept;
 
+  /// The names of those tensors of Aux that are filled up with ones where those of a batch differ
+  /// in size; all others with zeros. By default none. The family holds them.
+  virtual Span<const char* const> OnesAux() const noexcept;
+
   /// Writes the feature of `image` into `feature`, whose shape is plan.feature_shape and whose
   /// dtype is one of f32, bf16, f16 and u8 (u8: pixels as resized, normalisation left to the
   /// device). `plan` is PlanItem(image.height, image.width).

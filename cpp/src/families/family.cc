@@ -14,6 +14,8 @@ bool Family::KeepsAlpha() const noexcept { return false; }
 
 Span<const char* const> Family::JoinedAux() const noexcept { return {}; }
 
+Span<const char* const> Family::OnesAux() const noexcept { return {}; }
+
 Status Family::ProcessRows(RowSource* rows, const ItemPlan& plan, TensorView feature) const {
   if (const ImageView* whole = rows->whole()) return ProcessItem(*whole, plan, feature);
   MMCPP_ASSIGN(const Image image, ReadAll(rows));

@@ -1,9 +1,10 @@
 // Qwen2-VL, 2.5-VL, 3-VL and 3.5 and what reuses their mechanism, pictures only: a size rule,
-// bicubic, padding where the rule asks for it, normalise, patches in merge blocks or row by row,
-// the placeholder repeated once per merged patch, M-RoPE. Equals Qwen2VLImageProcessor, and with
-// other size rules, orders of patches and tokens the image processors of GLM, PaddleOCR-VL,
-// HunyuanOCR, MiniMax-M3-VL and Kimi-K2.5 in transformers 5.24: their torchvision backend with
-// "aten_u8", their PIL backend with "pil"; and Kimi-VL's and Keye-VL's own code.
+// bicubic or another filter, padding where the rule asks for it, normalise, patches in merge blocks
+// or row by row, the placeholder repeated once per merged patch, M-RoPE. Equals
+// Qwen2VLImageProcessor, and with other size rules, orders of patches and tokens the image
+// processors of GLM, PaddleOCR-VL, HunyuanOCR, MiniMax-M3-VL, Kimi-K2.5 and Muse in
+// transformers 5.24: their torchvision backend with "aten_u8", their PIL backend with "pil"; and
+// Kimi-VL's and Keye-VL's own code.
 #include "families/qwen_vl.h"
 
 #include <array>
@@ -15,6 +16,7 @@
 #include "families/resize_patches.h"
 #include "mmcpp/prompt.h"
 #include "mmcpp/resize.h"
+#include "transforms/nearest_grid.h"
 #include "transforms/normalize.h"
 #include "transforms/padded_sizes.h"
 #include "transforms/patchify.h"
@@ -42,6 +44,7 @@ enum class PositionRule { kMrope, kPlain, kXdrope };
 struct SizeRule {
   SmartResizeRule smart = SmartResizeRule::kTransformers;
   PaddedRule padded = PaddedRule::kNone;  ///< in place of smart_resize
+  bool nearest_grid = false;              ///< likewise; max_pixels counts whole blocks
 
   bool CountsPatches() const {
     return padded == PaddedRule::kNavit || padded == PaddedRule::kKimiVl;
@@ -54,6 +57,7 @@ struct Config {
   SizeRule size_rule;
   uint64_t min_pixels = 0, max_pixels = 0;  ///< unless the rule counts patches:
   transforms::PatchBudget budget;
+  Filter filter = Filter::kBicubic;
   Convention convention = Convention::kAtenU8;
   int merge_size = 0;                ///< patches per side that one token stands for
   transforms::BlockPatches patches;  ///< as written: blocks of merge_size, or of one patch
@@ -91,7 +95,8 @@ SizeRule ReadSizeRule(SpecReader* spec) {
                                  {"keye", {SmartResizeRule::kKeye}},
                                  {"navit", {{}, PaddedRule::kNavit}},
                                  {"kimi_vl", {{}, PaddedRule::kKimiVl}},
-                                 {"glm5_next", {{}, PaddedRule::kGlm5Next}}},
+                                 {"glm5_next", {{}, PaddedRule::kGlm5Next}},
+                                 {"muse", {{}, PaddedRule::kNone, true}}},
                                 {});
 }
 
@@ -143,12 +148,18 @@ Result<Config> ReadConfig(SpecReader spec) {
   const std::array<float, 3> std = spec.Channels("image_std");
   const Backend backend = ReadBackend(&spec);
   config.convention = backend.convention;
+  config.filter = spec.EnumOr<Filter>("filter",
+                                      {{"bicubic", Filter::kBicubic},
+                                       {"bilinear", Filter::kBilinear},
+                                       {"lanczos", Filter::kLanczos}},
+                                      Filter::kBicubic);
   config.order = spec.EnumOr<PatchOrder>("patch_order",
                                          {{"block", PatchOrder::kBlock},
                                           {"raster", PatchOrder::kRaster},
                                           {"raster_4d", PatchOrder::kRaster4d}},
                                          PatchOrder::kBlock);
   config.patches.merge_size = config.order == PatchOrder::kBlock ? config.merge_size : 1;
+  config.patches.copies_first = spec.BoolOr("copies_first", false);
   config.merge_sizes = spec.BoolOr("image_merge_sizes", false);
   config.grid_hws = spec.EnumOr<bool>("grid", {{"thw", false}, {"hws", true}}, false);
   if (spec.strict()) {
@@ -195,10 +206,10 @@ class QwenVl final : public Family {
                      TensorView feature) const override {
     if (config_.size_rule.padded != PaddedRule::kNone) {
       MMCPP_ASSIGN(const transforms::PaddedSize size, SizeOf(image.height, image.width));
-      return ResizeToPaddedPatches(image, size, Filter::kBicubic, config_.convention,
-                                   config_.patches, config_.table, feature);
+      return ResizeToPaddedPatches(image, size, config_.filter, config_.convention, config_.patches,
+                                   config_.table, feature);
     }
-    return ResizeToPatches(image, plan.resized_height, plan.resized_width, Filter::kBicubic,
+    return ResizeToPatches(image, plan.resized_height, plan.resized_width, config_.filter,
                            config_.convention, config_.patches, config_.table, feature);
   }
 
@@ -206,7 +217,7 @@ class QwenVl final : public Family {
     if (config_.size_rule.padded != PaddedRule::kNone) {
       return Family::ProcessRows(rows, plan, feature);
     }
-    return ResizeToPatches(rows, plan.resized_height, plan.resized_width, Filter::kBicubic,
+    return ResizeToPatches(rows, plan.resized_height, plan.resized_width, config_.filter,
                            config_.convention, config_.patches, config_.table, feature);
   }
 
@@ -260,6 +271,13 @@ class QwenVl final : public Family {
                                         config_.max_pixels);
       case PaddedRule::kNone:
         break;
+    }
+    if (config_.size_rule.nearest_grid) {
+      const auto block_pixels = static_cast<uint64_t>(factor) * static_cast<uint64_t>(factor);
+      MMCPP_ASSIGN(
+          const transforms::Size size,
+          transforms::NearestGridSize(height, width, factor, config_.max_pixels / block_pixels));
+      return transforms::PaddedSize{size, size};
     }
     const SmartResizeRule rule = config_.size_rule.smart;
     MMCPP_ASSIGN(

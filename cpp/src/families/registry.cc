@@ -24,6 +24,7 @@
 #include "families/ovis2.h"
 #include "families/padded_patches.h"
 #include "families/perception_lm.h"
+#include "families/phi4_multimodal.h"
 #include "families/pixtral.h"
 #include "families/qwen_vl.h"
 #include "families/spec.h"
@@ -54,6 +55,7 @@ constexpr Entry kFamilies[] = {
     {"deepseek_vl_hybrid", families::MakeDeepseekVlHybrid},
     {"granite_docling", families::MakeGraniteDocling},
     {"lfm2_vl", families::MakeLfm2Vl},
+    {"phi4_multimodal", families::MakePhi4Multimodal},
     // Those of the reference crate alone.
     {"inkling", families::MakeInkling},
     {"dsv41", families::MakeDsv41},

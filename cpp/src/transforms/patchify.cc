@@ -142,8 +142,20 @@ Result<BlockPatchWriter> BlockPatchWriter::Make(int height, int width, const Blo
 }
 
 void BlockPatchWriter::WritePatch(const uint8_t* src, size_t src_row_bytes, uint8_t* dst) const {
+  if (!layout_.copies_first) {
+    WriteCopies(src, src_row_bytes, static_cast<size_t>(layout_.copies), dst);
+    return;
+  }
+  WriteCopies(src, src_row_bytes, 1, dst);
+  const size_t copy_bytes = patch_bytes_ / static_cast<size_t>(layout_.copies);
+  for (size_t at = copy_bytes; at < patch_bytes_; at += copy_bytes) {
+    std::memcpy(dst + at, dst, copy_bytes);
+  }
+}
+
+void BlockPatchWriter::WriteCopies(const uint8_t* src, size_t src_row_bytes, size_t copies,
+                                   uint8_t* dst) const {
   const size_t side = static_cast<size_t>(layout_.patch_size);
-  const size_t copies = static_cast<size_t>(layout_.copies);
   const size_t plane = side * side;
   const size_t element = DTypeSize(map_.dtype());
   alignas(64) uint8_t planes[kChannels * kPlaneBytes];

@@ -18,7 +18,8 @@ namespace mmcpp::transforms {
 struct BlockPatches {
   int patch_size = 14;
   int merge_size = 2;
-  int copies = 2;  ///< identical temporal copies of a still picture
+  int copies = 2;             ///< identical temporal copies of a still picture
+  bool copies_first = false;  ///< inside a patch (copy, channel, y, x)
 
   int unit() const { return patch_size * merge_size; }  ///< side of a block, in pixels
 };
@@ -67,6 +68,7 @@ class BlockPatchWriter {
 
  private:
   void WritePatch(const uint8_t* src, size_t src_row_bytes, uint8_t* dst) const;
+  void WriteCopies(const uint8_t* src, size_t src_row_bytes, size_t copies, uint8_t* dst) const;
 
   BlockPatches layout_;
   PixelMap map_;

@@ -271,6 +271,7 @@ def _write(
         aux={name: [one.item.aux[name] for one in done] for name in names},
         pack_axis=processor.pack_axis,
         joined_aux=processor.joined_aux,
+        ones_aux=processor.ones_aux,
     )
     listed = [{"picture": str(one.path), "hash": _hash(one)} for one in done]
     metadata = {"pictures": json.dumps(listed), "spec": processor.spec_json}

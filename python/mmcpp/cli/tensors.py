@@ -34,10 +34,12 @@ class Pictures:
     """Those of a picture by name, of which not every picture need have each; to be put behind each other along
     ``pack_axis``."""
     aux: dict[str, list[Array]]
-    """By name; stacked, with zeros where one is smaller, but for ``joined_aux``."""
+    """By name; stacked, with zeros where one is smaller, but for those below."""
     pack_axis: int = 0
     joined_aux: Sequence[str] = ()
     """Those that are put behind each other too."""
+    ones_aux: Sequence[str] = ()
+    """Those that have ones where one is smaller."""
 
     def feature_names(self) -> list[str]:
         """Give the names of the features that any picture has."""
@@ -51,7 +53,8 @@ class Pictures:
                 values[name] = joined([own[name] for own in self.features if name in own], self.pack_axis)
         for name, arrays in self.aux.items():
             if arrays:
-                values[name] = np.concatenate(arrays) if name in self.joined_aux else stacked(arrays)
+                fill = int(name in self.ones_aux)
+                values[name] = np.concatenate(arrays) if name in self.joined_aux else stacked(arrays, fill)
         return {name: np.ascontiguousarray(value) for name, value in values.items()}
 
 

@@ -14,15 +14,16 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from mmcpp.families import CLIP, HALF, Channels
+from mmcpp.families import CLIP, FILTERS, HALF, Channels
+from mmcpp.families.tokens import Mark, Marks
 
 if TYPE_CHECKING:
     from mmcpp.spec import Backend, Checkpoint, ConfigReader
 
-__all__ = ["CLASSES", "MODEL_TYPES", "PRESETS", "QwenVLSpec", "read_spec", "seen_image"]
+__all__ = ["CLASSES", "MARKS", "MODEL_TYPES", "PRESETS", "QwenVLSpec", "read_spec", "seen_image"]
 
 
-SizeRule = Literal["transformers", "glm", "paddleocr", "keye", "navit", "kimi_vl", "glm5_next"]
+SizeRule = Literal["transformers", "glm", "paddleocr", "keye", "navit", "kimi_vl", "glm5_next", "muse"]
 PatchOrder = Literal["block", "raster", "raster_4d"]
 
 
@@ -40,6 +41,9 @@ class _Class(NamedTuple):
     patch_size: int = 14
     resample_counts: bool = True
     """Whether the class looks at the file's ``resample``."""
+    resample: int = 3
+    """Where another filter than bicubic is taken too, the one that holds where the file has none."""
+    copies_first: bool = False
 
 
 _HUNYUAN = _Class(512 * 512, 2048 * 2048, 1, patch_order="raster", patch_size=16, resample_counts=False)
@@ -60,12 +64,16 @@ CLASSES: Mapping[str, _Class] = {
     "KimiVLImageProcessor": _Class(0, 0, 1, "kimi_vl", "raster_4d"),
     "KeyeImageProcessor": _Class(28 * 28 * 130, 28 * 28 * 1280, 1, "keye", "raster_4d"),
     "Glm5NextImageProcessor": _Class(0, 0, smart_resize="glm5_next"),
+    "MuseGlimmerImageProcessor": _Class(
+        0, 0, smart_resize="muse", patch_order="raster", channels=HALF, resample=1, copies_first=True
+    ),
 }
 """The image processor classes, without the suffix of their backend."""
 
 BACKENDS: Mapping[str, tuple[Backend, ...]] = {
     "MiniMaxM3VLImageProcessor": ("torchvision",),
     "Kimi_K25ImageProcessor": ("torchvision",),
+    "MuseGlimmerImageProcessor": ("torchvision",),
     "KimiVLImageProcessor": ("pil",),
     "KeyeImageProcessor": ("pil",),
 }
@@ -98,7 +106,21 @@ MODEL_TYPES: Mapping[str, int] = {
 """``model_type`` of the checkpoints whose prompts and positions follow this family, and the image
 token that transformers' configuration class takes where config.json names none."""
 
-_PLAIN = ("video_llama_3", "kimi_k25", "kimi_vl", "glm5_next", "exaone4_5", "hyperclovax_vision_v2", "lfm3_vl")
+MARKS: Mapping[str, Marks] = {
+    "muse_glimmer": {
+        "image_token_id": Mark("<|patch|>"),
+        "prefix_token_ids": [Mark("<|image_start|>")],
+        "suffix_token_ids": [Mark("<|image_end|>")],
+    },
+    "muse_spark": {
+        "image_token_id": Mark("<|patch|>", "image_token"),
+        "prefix_token_ids": [Mark("<|image_start|>", "image_start_token")],
+        "suffix_token_ids": [Mark("<|image_end|>", "image_end_token")],
+    },
+}
+"""``model_type`` of the checkpoints whose tokens stand in the tokenizer's files alone, and the spec's keys of them."""
+
+_PLAIN = (*MARKS, "video_llama_3", "kimi_k25", "kimi_vl", "glm5_next", "exaone4_5", "hyperclovax_vision_v2", "lfm3_vl")
 """Model types whose positions are plain."""
 
 _CLIP_MEAN, _CLIP_STD = CLIP
@@ -153,6 +175,10 @@ class QwenVLSpec:
     """Tokens that must stand around a placeholder."""
     grid: Literal["thw", "hws"] | None = None
     """``"hws"``: the tensor ``image_grid_hws`` in place of ``image_grid_thw``."""
+    filter: Literal["bicubic", "bilinear", "lanczos"] | None = None
+    """Bicubic unless set."""
+    copies_first: bool | None = None
+    """Whether the copies of a patch stand one behind another, each with its three channels."""
 
     def to_dict(self) -> dict[str, Any]:
         """Give the keys that are set."""
@@ -177,14 +203,15 @@ def read_spec(checkpoint: Checkpoint) -> dict[str, Any]:
     """
     config, defaults = checkpoint.image, CLASSES[checkpoint.class_name]
     config.require_plain_pipeline()
-    if defaults.resample_counts:
+    if defaults.resample_counts and defaults.resample == 3:
         config.require("resample", 3, "bicubic")
     patch = config.integer("patch_size", defaults.patch_size)
     merge = config.integer("merge_size", defaults.merge_size)
     if defaults.smart_resize == "kimi_vl":
         merge = _square(config, "merge_kernel_size", merge)
+    tokens = checkpoint.tokens(MODEL_TYPES, MARKS)
     spec = QwenVLSpec(
-        image_token_id=checkpoint.image_token(MODEL_TYPES),
+        image_token_id=tokens["image_token_id"],
         patch_size=patch,
         merge_size=merge,
         temporal_patch_size=config.integer("temporal_patch_size", defaults.temporal_patch_size),
@@ -197,7 +224,17 @@ def read_spec(checkpoint: Checkpoint) -> dict[str, Any]:
         positions="plain" if checkpoint.model.text("model_type") in _PLAIN else "mrope",
         image_merge_sizes=defaults.image_merge_sizes,
     )
-    return {**spec.to_dict(), **_bounds(checkpoint, spec), **_tokens(checkpoint), **checkpoint.arithmetic}
+    layout: dict[str, Any] = {"copies_first": True} if defaults.copies_first else {}
+    if defaults.resample != 3:
+        layout |= {"filter": config.choice("resample", defaults.resample, FILTERS)}
+    return {
+        **spec.to_dict(),
+        **layout,
+        **_bounds(checkpoint, spec),
+        **tokens,
+        **_tokens(checkpoint),
+        **checkpoint.arithmetic,
+    }
 
 
 def _bounds(checkpoint: Checkpoint, spec: QwenVLSpec) -> dict[str, int]:
@@ -216,6 +253,9 @@ def _bounds(checkpoint: Checkpoint, spec: QwenVLSpec) -> dict[str, int]:
         pixels = spec.temporal_patch_size * (spec.patch_size * spec.merge_size) ** 2
         least, most = config.integer("min_image_tokens", 16), config.integer("max_image_tokens", 8000)
         return {"min_pixels": least * pixels, "max_pixels": most * pixels}
+    if defaults.smart_resize == "muse":
+        most = config.integer("max_image_tokens", 4096)
+        return {"min_pixels": 0, "max_pixels": most * (spec.patch_size * spec.merge_size) ** 2}
     default = {"shortest_edge": defaults.min_pixels, "longest_edge": defaults.max_pixels}
     # The class of MiniMax-M3-VL takes the released file's size for none.
     none = checkpoint.class_name == "MiniMaxM3VLImageProcessor" and config.get("size") == [672, 672]
@@ -275,8 +315,10 @@ def seen_image(
     patch = spec["patch_size"]
     merge = spec["merge_size"] if spec.get("patch_order", "block") == "block" else 1
     _, rows, columns = grid
+    planes = (3, spec["temporal_patch_size"])
+    first = spec.get("copies_first", False)
     blocks = feature.reshape(
-        rows // merge, columns // merge, merge, merge, 3, spec["temporal_patch_size"], patch, patch
+        rows // merge, columns // merge, merge, merge, *(reversed(planes) if first else planes), patch, patch
     )
-    picture = blocks[:, :, :, :, :, 0].transpose(0, 2, 5, 1, 3, 6, 4)
+    picture = (blocks[:, :, :, :, 0] if first else blocks[:, :, :, :, :, 0]).transpose(0, 2, 5, 1, 3, 6, 4)
     return np.ascontiguousarray(picture).reshape(rows * patch, columns * patch, 3)

@@ -226,7 +226,7 @@ TEST(QwenVl, RefusesSpecsOutOfRange) {
                 "pillow_generation: expected an integer from 12 to 13, got 11");
   ExpectRefused("smart_resize", "hf",
                 "smart_resize: unknown variant `hf`, expected `transformers`, `reference`, `glm`, "
-                "`paddleocr`, `keye`, `navit`, `kimi_vl` or `glm5_next`");
+                "`paddleocr`, `keye`, `navit`, `kimi_vl`, `glm5_next` or `muse`");
 }
 
 TEST(QwenVl, LenientSpecsPassWhatTheReferencePasses) {

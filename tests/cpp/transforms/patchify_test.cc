@@ -57,15 +57,16 @@ class PatchifyTest : public test::IsaTest {
       for (int block_x = 0; block_x < blocks_wide; ++block_x)
         for (int my = 0; my < m; ++my)
           for (int mx = 0; mx < m; ++mx)
-            for (size_t c = 0; c < 3; ++c)
-              for (int copy = 0; copy < layout.copies; ++copy)
-                for (int y = 0; y < p; ++y)
-                  for (int x = 0; x < p; ++x, ++i) {
-                    const int row = (block_y * m + my) * p + y, column = (block_x * m + mx) * p + x;
-                    const uint8_t byte = image.row(row)[static_cast<size_t>(column) * 3 + c];
-                    ASSERT_EQ(ElementBits(*out, i), Expected(table, dtype, c, byte))
-                        << DTypeName(dtype) << " element " << i << " patch " << p;
-                  }
+            for (int plane = 0; plane < 3 * layout.copies; ++plane)
+              for (int y = 0; y < p; ++y)
+                for (int x = 0; x < p; ++x, ++i) {
+                  const auto c =
+                      static_cast<size_t>(layout.copies_first ? plane % 3 : plane / layout.copies);
+                  const int row = (block_y * m + my) * p + y, column = (block_x * m + mx) * p + x;
+                  const uint8_t byte = image.row(row)[static_cast<size_t>(column) * 3 + c];
+                  ASSERT_EQ(ElementBits(*out, i), Expected(table, dtype, c, byte))
+                      << DTypeName(dtype) << " element " << i << " patch " << p;
+                }
     EXPECT_EQ(i, out->element_count());
   }
 };
@@ -78,6 +79,8 @@ TEST_P(PatchifyTest, BlockOrderInEveryDtype) {
     Check({16, 2, 1}, 3, 1, dtype);
     Check({1, 1, 3}, 4, 5, dtype);
     Check({5, 3, 2}, 2, 2, dtype);
+    Check({5, 3, 2, true}, 2, 2, dtype);
+    Check({129, 1, 3, true}, 1, 1, dtype);
     Check({40, 1, 1}, 1, 2, dtype);
     Check({128, 1, 1}, 1, 1, dtype);
     Check({129, 1, 2}, 1, 1, dtype);
