@@ -34,6 +34,7 @@ CASES = [
                             "phi4_multimodal_one"),
         "perception_lm": ("perception_lm", "perception_lm_7", "perception_lm_whole"),
         "padded_patches": ("siglip2", "gemma4", "gemma4_normalized"),
+        "inkling": ("inkling_larger",),
     }.items() for name in names),
 ]  # fmt: skip
 

@@ -15,7 +15,7 @@ pytest.importorskip("torchvision", reason="torchvision's classes need it")
 MODULES = (
     "patch_grids", "padded_grids", "fixed_size", "internvl", "pixtral", "llava_next", "padded_patches", "idefics3",
     "llama", "global_tiles", "perception_lm", "minicpmv", "ovis2", "deepseek_vl_hybrid", "granite_docling", "lfm2_vl",
-    "phi4_multimodal",
+    "phi4_multimodal", "inkling",
 )  # fmt: skip
 CASES = [(module, name) for module in MODULES for name in importlib.import_module(f"test_hf_{module}").CASES]
 

@@ -108,7 +108,11 @@ def test_places_are_the_largest_square_of_tokens():
         "mark_columns": 3,
     }
     assert tokenizer.places(1) == {"row_column_token_ids": [100], "mark_columns": 1}
+    assert tokenizer.places(2) == {"row_column_token_ids": [100, 101, 104, 105], "mark_columns": 2}
     assert tokenizer.places(0) == {}
+    for missing in (texts[1], texts[4], texts[5]):  # of the second row or column
+        gap = files(tokenizer={"added_tokens": added(*(text for text in texts if text != missing))})
+        assert gap.places(9)["mark_columns"] == 1, missing
     other = files(tokenizer={"added_tokens": added("<1.1>", "<1.2>", "<2.1>", "<2.2>", "<3.1>")})
     assert other.places(9, "<{}.{}>") == {"row_column_token_ids": [100, 101, 102, 103], "mark_columns": 2}
     with pytest.raises(mmcpp.UnsupportedError, match="'<row_1_col_1>' is not one token"):
