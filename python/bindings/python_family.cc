@@ -29,13 +29,13 @@ Result<Tensor> ToTensor(const py::array& array) {
   return Error{ErrorCode::kInternal, "python: a tensor of dtype " + name};
 }
 
-py::array CopyPixels(const ImageView& image) {
+py::array_t<uint8_t> CopyPixels(const ImageView& image) {
   py::array_t<uint8_t> array({py::ssize_t{image.height}, py::ssize_t{image.width}, py::ssize_t{3}});
   const size_t row_bytes = static_cast<size_t>(image.width) * 3;
   for (int y = 0; y < image.height; ++y) {
     std::memcpy(array.mutable_data() + static_cast<size_t>(y) * row_bytes, image.row(y), row_bytes);
   }
-  return std::move(array);
+  return array;
 }
 
 py::list ToList(Span<const ItemPlan> items) {
