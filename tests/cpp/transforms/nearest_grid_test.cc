@@ -28,6 +28,8 @@ TEST(NearestGridSize, EqualsTransformers) {
   EXPECT_EQ(SizeOf(1, 9000, 28, 100), (std::pair{28, 8988}));
   EXPECT_EQ(SizeOf(3, 20000, 28, 100), (std::pair{28, 19992}));
   EXPECT_EQ(SizeOf(9000, 9000, 28, 4096), (std::pair{1792, 1792}));
+  // Two of the four candidates, both square, want the same slot of the set.
+  EXPECT_EQ(SizeOf(703, 703, 28, 4096), (std::pair{700, 700}));
 }
 
 TEST(NearestGridSize, HasOneBlockAtLeast) {
