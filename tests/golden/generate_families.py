@@ -97,6 +97,11 @@ What is not given: `num_crops` of Gemma 3, which its processor drops. The rule o
 one or two pictures; of more, its model shows the whole alone, as a spec with one resolution of one tile does.
 `mmcpp families` lists classes and model types. This page is written by `tests/golden/generate_families.py`.
 
+Where transformers goes on with settings that make no sense, some are refused when a checkpoint is read: a side, a count
+or a number of tokens below one; a shortest edge under what is cut out; sides of no square where a rule is for squares;
+resolutions that a tile does not divide. `tests/python/test_hf_bad_config.py` changes each setting of each class and
+compares all else: what throws, and what is made.
+
 """
 
 REFERENCE = """
