@@ -15,7 +15,8 @@ import pytest
 
 import mmcpp
 from hf import Both, assert_equal, backends_of, picture_in, torchvision_stand_in
-from mmcpp.spec import ConfigReader, families, image_spec
+from mmcpp.config_reader import ConfigReader
+from mmcpp.spec import families, image_spec
 
 pytestmark = pytest.mark.hf
 pytest.importorskip("transformers", minversion="5.24", reason="transformers 5.24 is the reference")

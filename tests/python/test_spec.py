@@ -4,7 +4,7 @@ import math
 import pytest
 
 import mmcpp
-from mmcpp.spec import ConfigReader, load_spec, preset_names, preset_spec, to_json
+from mmcpp.spec import load_spec, preset_names, preset_spec, to_json
 
 # What the files of released checkpoints say, in the styles that transformers has written.
 OLD = {
@@ -212,10 +212,6 @@ def test_to_json_takes_mappings_and_texts():
         deep = [deep]
     with pytest.raises(ValueError, match="spec: a: "):
         to_json({"a": deep})
-
-
-def test_null_counts_as_absent():
-    assert ConfigReader({"a": None}, "x").integer("a", 5) == 5
 
 
 @pytest.mark.hf

@@ -15,7 +15,8 @@ from mmcpp.families import CLIP
 from mmcpp.families.tokens import Mark, Marks
 
 if TYPE_CHECKING:
-    from mmcpp.spec import Checkpoint, ConfigReader
+    from mmcpp.config_reader import ConfigReader
+    from mmcpp.spec import Checkpoint
 
 __all__ = ["FAMILIES", "MARKS", "MODEL_TYPES", "reader_of"]
 

@@ -16,7 +16,8 @@ from mmcpp.families import HALF
 from mmcpp.families.tokens import Mark, Marks
 
 if TYPE_CHECKING:
-    from mmcpp.spec import Backend, Checkpoint, ConfigReader
+    from mmcpp.config_reader import ConfigReader
+    from mmcpp.spec import Backend, Checkpoint
 
 __all__ = ["BACKENDS", "CLASSES", "MARKS", "MODEL_TYPES", "read_spec"]
 

@@ -18,7 +18,8 @@ from mmcpp.families import CLIP, FILTERS, HALF, Channels
 from mmcpp.families.tokens import Mark, Marks
 
 if TYPE_CHECKING:
-    from mmcpp.spec import Backend, Checkpoint, ConfigReader
+    from mmcpp.config_reader import ConfigReader
+    from mmcpp.spec import Backend, Checkpoint
 
 __all__ = ["CLASSES", "MARKS", "MODEL_TYPES", "PRESETS", "QwenVLSpec", "read_spec", "seen_image"]
 

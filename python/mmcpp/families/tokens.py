@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from mmcpp.errors import UnsupportedError
 
 if TYPE_CHECKING:
-    from mmcpp.spec import ConfigReader
+    from mmcpp.config_reader import ConfigReader
 
 __all__ = ["Mark", "Marks", "TokenizerFiles"]
 

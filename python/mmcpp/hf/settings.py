@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from mmcpp.config_reader import ConfigReader
 from mmcpp.errors import UnsupportedError
 from mmcpp.pipeline import ImageProcessor
-from mmcpp.spec import Backend, ConfigReader, image_spec, per_picture_constants
+from mmcpp.spec import Backend, image_spec, per_picture_constants
 
 __all__ = ["Native", "class_and_backend", "native_for", "plain_settings"]
 

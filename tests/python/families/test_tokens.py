@@ -4,8 +4,9 @@ import pytest
 
 import mmcpp
 from checkpoints import write
+from mmcpp.config_reader import ConfigReader
 from mmcpp.families.tokens import Mark, TokenizerFiles
-from mmcpp.spec import ConfigReader, load_spec
+from mmcpp.spec import load_spec
 
 QWEN = r"(?i:'s|'t)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 LLAMA3 = QWEN.replace(r"|\p{N}|", r"|\p{N}{1,3}|")
