@@ -149,7 +149,7 @@ class PythonFamily final : public Family {
                       ToList(items));
   }
 
-  Result<Positions> ComputePositions(size_t length, Span<const TokenRange> offsets,
+  Result<Positions> ComputePositions(Span<const int64_t> input_ids, Span<const TokenRange> offsets,
                                      Span<const ItemPlan> items) const override {
     const auto use = [](const py::object& value) -> Result<Positions> {
       if (value.is_none()) return Positions{Rope1D{}};
@@ -161,7 +161,7 @@ class PythonFamily final : public Family {
     const py::gil_scoped_acquire acquire;
     py::list ranges;
     for (const TokenRange& range : offsets) ranges.append(py::make_tuple(range.first, range.last));
-    return CallPython(positions_, use, length, ranges, ToList(items));
+    return CallPython(positions_, use, input_ids.size(), ranges, ToList(items));
   }
 
  private:

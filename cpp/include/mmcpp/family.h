@@ -149,8 +149,9 @@ class MMCPP_EXPORT Family {
   virtual Result<TokenLayout> Layout(Span<const int64_t> input_ids,
                                      Span<const ItemPlan> items) const = 0;
 
-  /// Position ids of the expanded prompt of `length` tokens; plain by default.
-  virtual Result<Positions> ComputePositions(size_t length, Span<const TokenRange> offsets,
+  /// Position ids of the expanded prompt `input_ids`; plain by default.
+  virtual Result<Positions> ComputePositions(Span<const int64_t> input_ids,
+                                             Span<const TokenRange> offsets,
                                              Span<const ItemPlan> items) const;
 };
 

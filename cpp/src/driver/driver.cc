@@ -159,7 +159,7 @@ Status ExpandPrompt(const Family& family, Span<const int64_t> ids, uint64_t max_
 /// Positions of an expanded prompt.
 template <class Expanded>
 Status Position(const Family& family, Span<const ItemPlan> plans, Expanded* to) {
-  MMCPP_ASSIGN(to->positions, family.ComputePositions(to->input_ids.size(), to->offsets, plans));
+  MMCPP_ASSIGN(to->positions, family.ComputePositions(to->input_ids, to->offsets, plans));
   return Ok{};
 }
 

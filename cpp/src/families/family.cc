@@ -22,7 +22,8 @@ Status Family::ProcessRows(RowSource* rows, const ItemPlan& plan, TensorView fea
   return ProcessItem(image, plan, feature);
 }
 
-Result<Positions> Family::ComputePositions(size_t /*length*/, Span<const TokenRange> /*offsets*/,
+Result<Positions> Family::ComputePositions(Span<const int64_t> /*input_ids*/,
+                                           Span<const TokenRange> /*offsets*/,
                                            Span<const ItemPlan> /*items*/) const {
   return Positions{Rope1D{}};
 }

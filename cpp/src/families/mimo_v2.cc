@@ -123,8 +123,10 @@ class MimoV2 final : public Family {
   }
 
   /// Three rows of 0, 1, 2, ..., whatever the items.
-  Result<Positions> ComputePositions(size_t length, Span<const TokenRange> /*offsets*/,
+  Result<Positions> ComputePositions(Span<const int64_t> input_ids,
+                                     Span<const TokenRange> /*offsets*/,
                                      Span<const ItemPlan> /*items*/) const override {
+    const size_t length = input_ids.size();
     if (length > kMaxMropeTokens) {
       return LimitExceeded("mrope: " + std::to_string(length) + " tokens, the limit is " +
                            std::to_string(kMaxMropeTokens));

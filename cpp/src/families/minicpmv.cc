@@ -4,6 +4,7 @@
 // here.
 #include "families/minicpmv.h"
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "base/ensure.h"
 #include "families/item_prompt.h"
 #include "families/resize_planes.h"
+#include "prompt/canvas_rope.h"
 #include "transforms/slices.h"
 
 namespace mmcpp::families {
@@ -35,6 +37,15 @@ struct Marks {
   std::vector<int64_t> image_start, image_end, slice_start, slice_end;
   std::vector<int64_t> row_end;   ///< between rows of slices
   std::vector<int64_t> image_id;  ///< before and behind the picture's number, then the ten digits
+
+  /// The first five kinds.
+  std::vector<int64_t> OfCanvas() const {
+    std::vector<int64_t> all;
+    for (const auto* kind : {&image_start, &image_end, &slice_start, &slice_end, &row_end}) {
+      all.insert(all.end(), kind->begin(), kind->end());
+    }
+    return all;
+  }
 };
 
 struct Config {
@@ -44,6 +55,7 @@ struct Config {
   int patch_size = 0;
   transforms::SliceRule rule;
   bool tgt_sizes = false;  ///< the aux tensor of MiniCPM-V 2.6 in place of 4.6's
+  bool canvas = false;     ///< M-RoPE on a canvas, as MiniCPM-V 4.7 has it
   PixelRules pixels;
 };
 
@@ -61,6 +73,27 @@ Marks ReadMarks(SpecReader* spec) {
   return marks;
 }
 
+/// The places on a canvas are those of single marks and of a token for each merged patch, and all
+/// are told apart by their ids.
+void CheckCanvas(const Config& config, SpecReader* spec) {
+  const Marks& marks = config.marks;
+  bool single = true;
+  for (const auto* kind : {&marks.image_start, &marks.image_end, &marks.slice_start,
+                           &marks.slice_end, &marks.row_end}) {
+    single = single && kind->size() == 1;
+  }
+  std::vector<int64_t> ids = marks.OfCanvas();
+  ids.push_back(config.prompt.token);
+  std::sort(ids.begin(), ids.end());
+  if (!single || std::adjacent_find(ids.begin(), ids.end()) != ids.end()) {
+    spec->Fail(
+        "positions canvas: expected one token of each mark but image_id_token_ids, no two alike");
+  }
+  if (config.tokens_per_slice != 0) {
+    spec->Fail("positions canvas: tokens_per_slice have no places");
+  }
+}
+
 Result<Config> ReadConfig(SpecReader spec) {
   Config config;
   config.prompt = ItemPrompt::Read(&spec);
@@ -72,6 +105,8 @@ Result<Config> ReadConfig(SpecReader spec) {
   config.rule.max_slices = spec.Size("max_slices", kMaxSlices);
   config.tgt_sizes =
       spec.EnumOr<bool>("sizes", {{"target_sizes", false}, {"tgt_sizes", true}}, false);
+  config.canvas = spec.EnumOr<bool>("positions", {{"plain", false}, {"canvas", true}}, false);
+  if (config.canvas) CheckCanvas(config, &spec);
   config.pixels = PixelRules::Read(&spec);
   MMCPP_TRY(spec.Finish());
   return config;
@@ -147,6 +182,30 @@ class MiniCpmV final : public Family {
     return config_.prompt.Layout(input_ids, items, write);
   }
 
+  Result<Positions> ComputePositions(Span<const int64_t> input_ids, Span<const TokenRange> offsets,
+                                     Span<const ItemPlan> items) const override {
+    if (!config_.canvas) return Positions{Rope1D{}};
+    if (offsets.size() != items.size()) {
+      return InvalidArgument("minicpmv: " + std::to_string(offsets.size()) + " range(s) but " +
+                             std::to_string(items.size()) + " item(s)");
+    }
+    std::vector<prompt::CanvasPicture> pictures;
+    pictures.reserve(items.size());
+    for (size_t i = 0; i < items.size(); ++i) {
+      MMCPP_ASSIGN(const SlicedSize size, SizeOf(items[i]));
+      TokenRange range = offsets[i];
+      range.first += static_cast<uint32_t>(NumberTokens(i));
+      pictures.push_back(
+          {range,
+           ToTokens(size.source),
+           ToTokens(size.slice),
+           {static_cast<uint32_t>(size.grid.rows), static_cast<uint32_t>(size.grid.columns)}});
+    }
+    MMCPP_ASSIGN(MRope rope,
+                 prompt::CanvasPositions(input_ids, pictures, config_.marks.OfCanvas()));
+    return Positions{std::move(rope)};
+  }
+
  private:
   static TileGrid ToGeometry(const transforms::Grid& grid) {
     if (grid.count() == 0) return {};
@@ -161,10 +220,20 @@ class MiniCpmV final : public Family {
     return int64_t{size.height} / config_.patch_size * size.width;
   }
 
+  prompt::CanvasGrid ToTokens(const Size& size) const {
+    return {static_cast<uint32_t>(size.height / config_.rule.unit),
+            static_cast<uint32_t>(size.width / config_.rule.unit)};
+  }
+
   uint64_t TokensOf(const Size& size) const {
     if (config_.tokens_per_slice != 0) return config_.tokens_per_slice;
-    const int unit = config_.rule.unit;
-    return static_cast<uint64_t>(size.height / unit) * static_cast<uint64_t>(size.width / unit);
+    const prompt::CanvasGrid grid = ToTokens(size);
+    return uint64_t{grid.h} * grid.w;
+  }
+
+  /// Tokens of a picture's number and around it.
+  size_t NumberTokens(size_t number) const {
+    return config_.marks.image_id.empty() ? 0 : 2 + std::to_string(number).size();
   }
 
   uint64_t Tokens(const SlicedSize& size) const {

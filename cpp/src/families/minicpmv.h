@@ -16,7 +16,8 @@ namespace mmcpp::families {
 /// default: image_start_token_ids and image_end_token_ids around the picture as a whole,
 /// slice_start_token_ids and slice_end_token_ids around each slice, row_end_token_ids between rows
 /// of slices, image_id_token_ids (before and behind a picture's number in the request, then the ten
-/// digits) ahead of it all. A plan counts one digit.
+/// digits) ahead of it all. A plan counts one digit. positions is `plain` or `canvas`, which
+/// CanvasPositions computes and which needs one token of each of the first five marks.
 Result<std::unique_ptr<const Family>> MakeMiniCpmV(SpecReader spec);
 
 }  // namespace mmcpp::families

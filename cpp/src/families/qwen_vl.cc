@@ -113,9 +113,8 @@ void ReadTokens(SpecReader* spec, Config* config) {
                                                   {"plain", PositionRule::kPlain},
                                                   {"xdrope", PositionRule::kXdrope}},
                                                  PositionRule::kMrope);
-  const bool extra = config->row_tokens + config->extra_tokens > 0;
-  if (config->positions == PositionRule::kMrope && extra) {
-    spec->Fail("positions mrope: neither row_tokens nor extra_tokens have places");
+  if (config->positions == PositionRule::kMrope && config->extra_tokens > 0) {
+    spec->Fail("positions mrope: extra_tokens have no places");
   }
   if (config->positions != PositionRule::kXdrope) return;
   config->axes = static_cast<uint32_t>(spec->UIntOr("position_axes", 3, kMaxXdropeAxes, 4));
@@ -244,16 +243,21 @@ class QwenVl final : public Family {
     return config_.prompt.Layout(input_ids, items);
   }
 
-  Result<Positions> ComputePositions(size_t length, Span<const TokenRange> offsets,
+  Result<Positions> ComputePositions(Span<const int64_t> input_ids, Span<const TokenRange> offsets,
                                      Span<const ItemPlan> items) const override {
     if (config_.positions == PositionRule::kPlain) return Positions{Rope1D{}};
+    const size_t length = input_ids.size();
+    const auto merge = static_cast<uint32_t>(config_.merge_size);
+    const bool xdrope = config_.positions == PositionRule::kXdrope;
     std::vector<GridThw> grids;
     grids.reserve(items.size());
-    for (const ItemPlan& item : items) grids.push_back(std::get<GridThw>(item.geometry));
-    const auto merge = static_cast<uint32_t>(config_.merge_size);
-    MMCPP_ASSIGN(MRope rope, config_.positions == PositionRule::kXdrope
-                                 ? XdropePositions(length, offsets, grids, merge, config_.axes)
-                                 : MropePositions(length, offsets, grids, merge));
+    for (const ItemPlan& item : items) {
+      grids.push_back(std::get<GridThw>(item.geometry));
+      // To M-RoPE the token after a row is one more column, as get_rope_index of HY-V4-VL has it.
+      if (!xdrope) grids.back().w += merge * static_cast<uint32_t>(config_.row_tokens);
+    }
+    MMCPP_ASSIGN(MRope rope, xdrope ? XdropePositions(length, offsets, grids, merge, config_.axes)
+                                    : MropePositions(length, offsets, grids, merge));
     return Positions{std::move(rope)};
   }
 

@@ -17,7 +17,8 @@ namespace mmcpp::families {
 /// "lanczos"), copies_first (true: inside a patch the copies stand outside the channels),
 /// patch_order ("block", "raster" for rows of patches, or "raster_4d" with features [patches, 3 *
 /// temporal_patch_size, patch_size, patch_size]), positions
-/// ("mrope" or "plain"), image_merge_sizes (true: that tensor is made too) and those of ItemPrompt.
+/// ("mrope", "plain" or "xdrope"; of the first two row_tokens, 0 or 1), image_merge_sizes (true:
+/// that tensor is made too) and those of ItemPrompt.
 Result<std::unique_ptr<const Family>> MakeQwenVl(SpecReader spec);
 
 }  // namespace mmcpp::families

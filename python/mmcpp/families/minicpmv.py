@@ -44,8 +44,19 @@ MARKS: Mapping[str, Marks] = {
     # A picture of 2.6's prompts is one unknown token, where its own code has `(<image>./</image>)`.
     "minicpmv": {"image_token_id": Mark("<unk>", "unk_token"), **_MARKS},
     "minicpmv4_6": {"image_token_id": Mark("<|image_pad|>", "image_token"), **_MARKS},
+    "minicpmv4_7": {"image_token_id": Mark("<|image_pad|>", "image_token"), **_MARKS},
 }
 """``model_type`` of the checkpoints whose tokens stand in the tokenizer's files alone, and the spec's keys of them."""
+
+
+_CANVAS = {
+    "image_start_token_ids": "image_start_id",
+    "image_end_token_ids": "image_end_id",
+    "slice_start_token_ids": "slice_start_id",
+    "slice_end_token_ids": "slice_end_id",
+    "row_end_token_ids": "newline_id",
+}
+"""Marks, and the keys by which 4.7's ``config.json`` has their ids for its positions."""
 
 
 def read_spec(checkpoint: Checkpoint) -> dict[str, Any]:
@@ -60,7 +71,7 @@ def read_spec(checkpoint: Checkpoint) -> dict[str, Any]:
     config.require("resample", 3, "bicubic")
     spec: dict[str, Any] = {
         "family": "minicpmv",
-        **checkpoint.tokens(MODEL_TYPES, _marks(config)),
+        **_tokens(checkpoint),
         "patch_size": config.integer("patch_size", 14),
         "scale_resolution": config.integer("scale_resolution", 448),
         "max_slices": config.integer("max_slice_nums", 9) if config.get("slice_mode", True) is True else 1,
@@ -75,6 +86,21 @@ def read_spec(checkpoint: Checkpoint) -> dict[str, Any]:
         spec["merge_size"] = 2 if mode == "4x" else 4
         mean, std = config.channels("image_mean", HALF[0]), config.channels("image_std", HALF[1])
     return {**spec, "image_mean": mean, "image_std": std, **checkpoint.arithmetic}
+
+
+def _tokens(checkpoint: Checkpoint) -> dict[str, Any]:
+    """The tokens around pictures, and where positions are not plain, those."""
+    model = checkpoint.model
+    tokens = checkpoint.tokens(MODEL_TYPES, _marks(checkpoint.image))
+    if model.text("model_type") != "minicpmv4_7" or not checkpoint.for_prompts:
+        return tokens
+    for mark, key in _CANVAS.items():
+        if [model.integer(key, None)] != tokens[mark]:
+            raise model.unsupported(key, f"the tokenizer's, which is {tokens[mark][0]}")
+    mode = checkpoint.image.get("downsample_mode", "16x")
+    if model.get("downsample_mode", "16x") != mode:
+        raise model.unsupported("downsample_mode", f"that of the image processor, {mode}")
+    return {**tokens, "positions": "canvas"}
 
 
 def _marks(config: ConfigReader) -> Mapping[str, Marks]:

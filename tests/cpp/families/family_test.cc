@@ -9,7 +9,7 @@ namespace mmcpp {
 namespace {
 
 TEST(Family, PositionsArePlainByDefault) {
-  const auto positions = test::FakeFamily().ComputePositions(5, {}, {});
+  const auto positions = test::FakeFamily().ComputePositions({}, {}, {});
   ASSERT_TRUE(positions.ok());
   EXPECT_TRUE(std::holds_alternative<Rope1D>(*positions));
 }

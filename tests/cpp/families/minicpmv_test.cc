@@ -125,6 +125,31 @@ TEST(MiniCpmV, NumbersOfSeveralDigits) {
   }
 }
 
+TEST(MiniCpmV, PositionsOnACanvas) {
+  nlohmann::json spec = Spec();
+  spec["positions"] = "canvas";
+  spec["image_id_token_ids"] = {6, 7, 100, 101, 102, 103, 104, 105, 106, 107, 108, 109};
+  const std::vector<int64_t> ids = {9, 8, 9};
+  const std::vector<PictureSize> sizes = {{8, 8}, {4, 4}};
+  const auto planned = PlanRequest(*Make(spec), ids, sizes);
+  ASSERT_TRUE(planned.ok()) << planned.error().message;
+  const auto& rope = std::get<MRope>(planned->positions);
+  const auto positions = rope.position_ids.As<int64_t>();
+  // A number, then a canvas of 2 x 2 tokens, then text and a number, then a canvas of one.
+  EXPECT_EQ(std::vector<int64_t>(positions.begin(), positions.begin() + 26),
+            (std::vector<int64_t>{0, 1, 2, 3, 3, 3, 3, 3, 3, 3, 3,  3,  3,
+                                  3, 3, 3, 3, 3, 3, 6, 7, 8, 9, 10, 10, 10}));
+  EXPECT_EQ(rope.delta, 12 - 26);
+  for (const nlohmann::json& change :
+       {nlohmann::json{{"row_end_token_ids", nlohmann::json::array()}},
+        nlohmann::json{{"slice_end_token_ids", {4, 4}}},
+        nlohmann::json{{"image_end_token_ids", {9}}}, nlohmann::json{{"tokens_per_slice", 1}}}) {
+    nlohmann::json other = spec;
+    other.update(change);
+    EXPECT_FALSE(FamilyFromSpec(other.dump()).ok()) << change;
+  }
+}
+
 TEST(MiniCpmV, RefusesSpecsOutOfRange) {
   for (const nlohmann::json& change :
        {nlohmann::json{{"patch_size", 0}}, nlohmann::json{{"merge_size", 17}},

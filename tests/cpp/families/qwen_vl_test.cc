@@ -258,7 +258,7 @@ TEST(QwenVl, PositionsAreMrope) {
   const auto family = Make(test::QwenVlSpec());
   const std::vector<ItemPlan> plans = {*family->PlanItem(56, 84)};  // 2 x 3 tokens
   const std::vector<TokenRange> offsets = {{3, 8}};
-  const auto positions = family->ComputePositions(11, offsets, plans);
+  const auto positions = family->ComputePositions(std::vector<int64_t>(11), offsets, plans);
   ASSERT_TRUE(positions.ok());
   const auto& mrope = std::get<MRope>(*positions);
   EXPECT_EQ(mrope.delta, -3);
@@ -293,6 +293,19 @@ TEST(QwenVl, RowsOfTokensAndTheirPositions) {
        {std::vector<int64_t>{9, 8}, std::vector<int64_t>{7, 9}, std::vector<int64_t>{8, 9, 7}}) {
     EXPECT_EQ(PlanRequest(*family, bare, sizes).error().code, ErrorCode::kInvalidArgument);
   }
+}
+
+TEST(QwenVl, RowsOfTokensAreAColumnMoreToMrope) {
+  nlohmann::json spec = test::QwenVlSpec();
+  spec["row_tokens"] = 1;
+  const std::vector<int64_t> prompt = {9, 1};
+  const std::vector<PictureSize> sizes = {{56, 84}};
+  const auto planned = PlanRequest(*Make(spec), prompt, sizes);
+  ASSERT_TRUE(planned.ok()) << planned.error().message;
+  EXPECT_EQ(planned->items[0].tokens, 2u * (3 + 1));
+  const auto ids = std::get<MRope>(planned->positions).position_ids.As<int64_t>();
+  EXPECT_EQ(std::vector<int64_t>(ids.begin() + 18, ids.end()),
+            (std::vector<int64_t>{0, 1, 2, 3, 0, 1, 2, 3, 4}));
 }
 
 TEST(QwenVl, RefusesRowsOfTokensWithoutPlaces) {
