@@ -97,6 +97,16 @@ What is not given: `num_crops` of Gemma 3, which its processor drops. The rule o
 one or two pictures; of more, its model shows the whole alone, as a spec with one resolution of one tile does.
 `mmcpp families` lists classes and model types. This page is written by `tests/golden/generate_families.py`.
 
+Positions that are not plain are compared with `get_rope_index` of models of transformers, in
+`tests/python/test_mrope_hf.py`, on random mixes of text and pictures:
+
+| positions | models | mixes compared | differences |
+|---|---|---|---|
+| `mrope` | ten, of Qwen2-VL's rule | 80 each | 0 |
+| `mrope` with `row_tokens` | HY-V4-VL | 80 | 0 |
+| `xdrope` | HunYuanVL, of 3 and 4 axes, with and without extra tokens | 80 each | 0 |
+| `canvas` of `minicpmv` | MiniCPM-V 4.7, both downsample modes, with and without numbers | 80 each | 0 |
+
 Where transformers goes on with settings that make no sense, some are refused when a checkpoint is read: a side, a count
 or a number of tokens below one; a shortest edge under what is cut out; sides of no square where a rule is for squares;
 resolutions that a tile does not divide. `tests/python/test_hf_bad_config.py` changes each setting of each class and

@@ -54,14 +54,22 @@ def unchecked(processor: type) -> type:
     )
 
 
-def minicpmv4_6() -> Any:
+def minicpmv(model: str, name: str) -> Any:
     names = {f"{part}_token": f"<{part[:5]}>".replace("_", "") for part in ("image_start", "slice_start")}
     names |= {f"{part}_token": f"</{part[:5]}>" for part in ("image_end", "slice_end")}
     names |= {"image_id_start_token": "<image_id>", "image_id_end_token": "</image_id>"}
     names |= {"image_token": "<|image_pad|>", "video_token": "<|video_pad|>"}
     images = of("minicpmv4_6", "image_processing_pil", "MiniCPMV4_6ImageProcessorPil")(scale_resolution=112)
     videos = SimpleNamespace(slice_mode=True, downsample_mode="16x")
-    return unchecked(of("minicpmv4_6", "processing", "MiniCPMV4_6Processor"))(images, videos, tokenizer(names))
+    return unchecked(of(model, "processing", name))(images, videos, tokenizer(names))
+
+
+def minicpmv4_6() -> Any:
+    return minicpmv("minicpmv4_6", "MiniCPMV4_6Processor")
+
+
+def minicpmv4_7() -> Any:
+    return minicpmv("minicpmv4_7", "MiniCPMV4_7Processor")
 
 
 def minicpmv4_6_without_numbers() -> Any:
@@ -159,6 +167,14 @@ def llava_next_video() -> Any:
     )  # fmt: skip
 
 
+def hy_v4_vl() -> Any:
+    images = of("hy_v4_vl", "image_processing_pil", "HYV4VLImageProcessorPil")(
+        size={"shortest_edge": 64 * 64, "longest_edge": 200000}
+    )
+    tokens = tokenizer({"image_token": "<|image_pad|>", "video_token": "<|video_pad|>"})
+    return unchecked(of("hy_v4_vl", "processing", "HYV4VLProcessor"))(images, tokens, SimpleNamespace())
+
+
 def hunyuan_vl() -> Any:
     images = of("hunyuan_vl", "image_processing_pil", "HunYuanVLImageProcessorPil")(
         size={"shortest_edge": 64 * 64, "longest_edge": 200000}
@@ -205,6 +221,19 @@ CASES = [
     # what makes the processor, the model and further keys of its config.json
     (minicpmv4_6, {"model_type": "minicpmv4_6"}),
     (minicpmv4_6_without_numbers, {"model_type": "minicpmv4_6"}),
+    (
+        minicpmv4_7,
+        {
+            "model_type": "minicpmv4_7",
+            **{
+                f"{part}_{side}_id": f"<{'/' * (side == 'end')}{part[:5]}>"
+                for part in ("image", "slice")
+                for side in ("start", "end")
+            },
+            "newline_id": "\n",
+        },
+    ),
+    (hy_v4_vl, {"model_type": "hy_v4_vl", "image_token_id": "<|image_pad|>"}),
     (ovis2, {"model_type": "ovis2"}),
     (aya_vision, {"model_type": "aya_vision"}),
     (cohere2_vision, {"model_type": "cohere2_vision"}),
@@ -249,7 +278,8 @@ BETWEEN = ["user\n", "", "\n", "\n\n\n\n", "a\n", " \n\n", "\nb", "\n c \n", "\n
 
 
 def save(processor: Any, model: dict[str, Any], folder: Any) -> None:
-    ids = {key: processor.tokenizer.convert_tokens_to_ids(text) for key, text in model.items() if str(text)[0] == "<"}
+    texts = {key: str(text).replace("\n", "Ċ") for key, text in model.items() if str(text)[0] in "<\n"}
+    ids = {key: processor.tokenizer.convert_tokens_to_ids(text) for key, text in texts.items()}
     model = model | ids
     (folder / "config.json").write_text(json.dumps(model), encoding="utf-8")
     if any(isinstance(part, SimpleNamespace) for part in vars(processor).values()):

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+import mmcpp
 from mmcpp import _mmcpp, qwen_vl
 
 pytestmark = pytest.mark.hf
@@ -26,6 +27,9 @@ MODELS = {
     "cosmos3_omni": "Cosmos3OmniModel",
     "qwen4_exp": "Qwen4ExpModel",
 }
+CANVAS = {"image_start": 11, "image_end": 12, "slice_start": 13, "slice_end": 14, "newline": 15}
+"""Marks of MiniCPM-V 4.7, by transformers' names of them."""
+PAD = 10  # a picture's token, and what stands for it
 MIXES = 80
 IMAGE = 1  # mm_token_type_ids of a picture's tokens
 
@@ -109,6 +113,93 @@ def test_xdrope_equals_that_of_hunyuan_vl(axes: int, extra: int) -> None:
         assert delta == int(deltas[0]), seed
         pictures += len(items)
     assert pictures > MIXES
+
+
+def canvas_of_transformers(ids: np.ndarray, sizes: np.ndarray, mode: str) -> tuple[np.ndarray, int]:
+    cls = importlib.import_module("transformers.models.minicpmv4_7.modeling_minicpmv4_7").MiniCPMV4_7Model
+    config = SimpleNamespace(**{f"{name}_id": token for name, token in CANVAS.items()}, downsample_mode=mode)
+    this = SimpleNamespace(config=config, get_vision_position_ids=cls.get_vision_position_ids.__get__(config))
+    this._group_visual_frames = cls._group_visual_frames.__get__(this)
+    this._frame_end_idx = cls._frame_end_idx
+    types = torch.from_numpy((ids == PAD).astype(np.int32))[None]
+    positions, deltas = cls.get_rope_index(this, torch.from_numpy(ids)[None], types, target_sizes=sizes)
+    return positions[:, 0].numpy(), int(deltas[0])
+
+
+@pytest.mark.parametrize("numbered", [False, True])
+@pytest.mark.parametrize(("mode", "merge"), [("16x", 4), ("4x", 2)])
+def test_canvas_positions_equal_those_of_minicpmv4_7(mode: str, merge: int, numbered: bool) -> None:
+    spec = {
+        "family": "minicpmv",
+        "image_token_id": PAD,
+        "patch_size": 2,
+        "merge_size": merge,
+        "scale_resolution": 48,
+        "max_slices": 9,
+        "image_mean": [0.5] * 3,
+        "image_std": [0.5] * 3,
+        "positions": "canvas",
+        "row_end_token_ids": [CANVAS["newline"]],
+        "image_id_token_ids": [*range(20, 32)] if numbered else [],
+    }
+    spec |= {f"{name}_token_ids": [token] for name, token in CANVAS.items() if name != "newline"}
+    pipeline = mmcpp.Pipeline.from_spec(spec)
+    sliced = adjacent = 0
+    for seed in range(MIXES):
+        choose = random.Random(seed)
+        sizes = [(choose.randint(1, 300), choose.randint(1, 300)) for _ in range(choose.choice([1, 1, 2, 3, 4, 12]))]
+        ids: list[int] = []
+        for i in range(len(sizes) + 1):
+            text = choose.choice([[], [1, 2, 3], [15], [15, 1], [1, 15], [15, 15, 14, 12], [choose.randint(1, 15)] * 2])
+            adjacent += not text and 0 < i < len(sizes)
+            ids += [token for token in text if token != PAD] + [PAD] * (i < len(sizes))
+        images = [np.zeros((*size, 3), np.uint8) for size in sizes]
+        response = pipeline.process(input_ids=ids, images=images)
+        grids = torch.from_numpy(np.concatenate([item.aux["target_sizes"] for item in response.items]))
+        expected, delta = canvas_of_transformers(response.input_ids, grids, mode)
+        assert response.positions.dtype == np.int64
+        np.testing.assert_array_equal(response.positions, expected, err_msg=f"seed {seed}")
+        assert response.position_delta == delta, seed
+        planned = pipeline.plan_request(input_ids=ids, sizes=sizes)
+        np.testing.assert_array_equal(planned.positions, expected, err_msg=f"seed {seed}")
+        sliced += len(grids) > len(sizes)
+    assert sliced > MIXES // 2
+    assert adjacent > MIXES // 9
+
+
+def test_row_tokens_are_columns_to_hy_v4_vl() -> None:
+    cls = importlib.import_module("transformers.models.hy_v4_vl.modeling_hy_v4_vl").HYV4VLModel
+    spec = {
+        "family": "qwen_vl",
+        "image_token_id": PAD,
+        "patch_size": 2,
+        "merge_size": 2,
+        "temporal_patch_size": 1,
+        "min_pixels": 16,
+        "max_pixels": 900,
+        "image_mean": [0.5] * 3,
+        "image_std": [0.5] * 3,
+        "patch_order": "raster",
+        "row_tokens": 1,
+    }
+    pipeline = mmcpp.Pipeline.from_spec(spec)
+    this = SimpleNamespace(config=SimpleNamespace(vision_config=SimpleNamespace(spatial_merge_size=2)))
+    this.get_vision_position_ids = cls.get_vision_position_ids.__get__(this)
+    for seed in range(MIXES):
+        choose = random.Random(seed)
+        sizes = [(choose.randint(1, 60), choose.randint(1, 60)) for _ in range(choose.randint(1, 5))]
+        ids = [1] * choose.randrange(4)
+        for _ in sizes:
+            ids += [PAD] + [1] * choose.randint(1, 9)
+        ids = ids[: len(ids) - ids[::-1].index(PAD)] if seed % 3 == 0 else ids
+        response = pipeline.process(input_ids=ids, images=[np.zeros((*size, 3), np.uint8) for size in sizes])
+        tokens = torch.from_numpy(response.input_ids)[None]
+        grids = torch.from_numpy(np.stack([item.aux["image_grid_thw"] for item in response.items]))
+        expected, deltas = cls.get_rope_index(this, tokens, (tokens == PAD).int(), image_grid_thw=grids)
+        np.testing.assert_array_equal(response.positions, expected[:, 0].numpy(), err_msg=f"seed {seed}")
+        assert response.position_delta == int(deltas[0]), seed
+        planned = pipeline.plan_request(input_ids=ids, sizes=sizes)
+        np.testing.assert_array_equal(planned.positions, response.positions)
 
 
 def test_a_wrong_position_would_be_seen() -> None:

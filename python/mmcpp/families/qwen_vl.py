@@ -97,6 +97,7 @@ MODEL_TYPES: Mapping[str, int] = {
     "cosmos3_omni": 151655,
     "qwen4_exp": 248056,
     "hunyuan_vl": 120120,
+    "hy_v4_vl": 120120,
     "kimi_k25": 163605,
     "kimi_vl": 163605,
     "glm5_next": 154854,
@@ -275,6 +276,8 @@ def _tokens(checkpoint: Checkpoint) -> dict[str, Any]:
     if checkpoint.class_name == "KimiVLImageProcessor":
         token = {"image_token_id": model.integer("media_placeholder_token_id", None)}
         return {"grid": "hws"} | (token if token["image_token_id"] is not None else {})
+    if model.text("model_type") == "hy_v4_vl":
+        return {"row_tokens": 1}
     if model.text("model_type") != "hunyuan_vl":
         return {}
     extra = checkpoint.processor.get("cat_extra_token", True)

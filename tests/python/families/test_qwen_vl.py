@@ -54,6 +54,12 @@ KEYE = {
 }
 
 
+def test_hy_v4_vl(tmp_path):
+    path = write(tmp_path, {"image_processor_type": "HYV4VLImageProcessor"}, {"model_type": "hy_v4_vl"})
+    spec = load_spec(path, for_prompts=True)
+    assert (spec["positions"], spec["row_tokens"], spec["image_token_id"]) == ("mrope", 1, 120120)
+
+
 def test_hunyuan(tmp_path):
     model = {"model_type": "hunyuan_vl", "text_config": {"rope_scaling": {"xdrope_section": [16, 16, 16, 16]}}}
     path = write(tmp_path, HUNYUAN, model)
