@@ -6,7 +6,19 @@ import numpy as np
 import pytest
 
 import mmcpp
-from hf import SIZES, Tokens, assert_equal, compare, compare_prompt, picture_in, processing, run, torchvision_only
+import mmcpp.hf
+from hf import (
+    SIZES,
+    Tokens,
+    assert_equal,
+    compare,
+    compare_prompt,
+    picture_in,
+    processing,
+    run,
+    torchvision_only,
+    torchvision_stand_in,
+)
 from samples import CLIP
 
 pytestmark = pytest.mark.hf
@@ -46,6 +58,24 @@ def processor(name: str):
 @pytest.mark.parametrize("name", CASES)
 def test_tensors(name):
     assert compare(lambda backend: spec_of(name, backend), processor(name)) >= 60
+
+
+@pytest.mark.parametrize("fraction", [0.6, 1.0, 1.37, 3.0])
+def test_no_cap(fraction, tmp_path):
+    """None is no cap: in a call, and as null in a file."""
+    theirs = processor("inkling_larger")
+    theirs.whole.rescale_image_frac, theirs.whole.rescale_image_max_upscaled_long_edge = fraction, None
+    theirs.whole.save_pretrained(tmp_path)
+    ours = mmcpp.ImageProcessor.from_pretrained(tmp_path)
+    with torchvision_stand_in():
+        accelerated = mmcpp.hf.accelerate(theirs.whole, unsupported="error")
+    for size in [*SIZES, (800, 300), (90, 1100)]:
+        image = picture_in("RGB", *size)
+        expected = run(theirs, "torchvision", image)
+        assert_equal(ours(image), expected)
+        with torchvision_stand_in():
+            given = accelerated(image, return_tensors="pt")
+        assert_equal({name: value.numpy() for name, value in given.items()}, expected)
 
 
 @pytest.mark.parametrize("resample", ["bilinear", "bicubic"])

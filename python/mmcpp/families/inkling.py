@@ -39,11 +39,13 @@ def read_spec(checkpoint: Checkpoint) -> dict[str, Any]:
     if height != width:
         raise config.unsupported("size", "squares")
     fraction = config.number("rescale_image_frac", None)
-    cap = config.integer("rescale_image_max_upscaled_long_edge", 2048)
+    # Null is no cap to the class, other than an absent key.
+    named = "rescale_image_max_upscaled_long_edge" in config.names()
+    cap = config.integer("rescale_image_max_upscaled_long_edge", None if named else 2048)
     scaling: dict[str, Any] = {}
     if fraction is not None:
         scaling = {"rescale_image_frac": fraction}
-        if fraction > 1:  # the cap limits growth alone
+        if fraction > 1 and cap is not None:  # the cap limits growth alone
             scaling["rescale_image_max_upscaled_long_edge"] = cap
     return {
         "family": "inkling",

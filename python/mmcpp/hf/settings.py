@@ -18,6 +18,8 @@ __all__ = ["Native", "class_and_backend", "native_for", "plain_settings"]
 
 # They decide on the form of the result, or on nothing: the caller looks at them, or they were used up by transformers.
 _NOT_OF_PIXELS = ("return_tensors", "input_data_format", "disable_grouping", "default_to_square", "image_seq_length")
+# To a file's reader too, null means no.
+_NONE_IS_NO = ("rescale_image_max_upscaled_long_edge",)
 
 
 @dataclass(frozen=True)
@@ -72,9 +74,9 @@ def plain_settings(arguments: Mapping[str, Any], defaults: type) -> dict[str, An
             settings[name] = _plain(value)
         elif getattr(defaults, name, None) is not None:
             # To a file's reader null means the default, to a call it means no.
-            if not name.startswith("do_"):
+            if name not in _NONE_IS_NO and not name.startswith("do_"):
                 raise UnsupportedError(f"{name} None is not supported; supported: a value")
-            settings[name] = False
+            settings[name] = None if name in _NONE_IS_NO else False
     return settings
 
 

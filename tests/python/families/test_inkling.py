@@ -14,6 +14,10 @@ def test_defaults_and_scaling(tmp_path):
     assert mmcpp.ImageProcessor.from_pretrained(tmp_path).plan(80, 80).feature_shape == (6, 2, 40, 40, 3)
     larger = load_spec(write(tmp_path, {**IMAGE, "rescale_image_frac": 2.0}))
     assert (larger["rescale_image_frac"], larger["rescale_image_max_upscaled_long_edge"]) == (2.0, 2048)
+    endless = load_spec(
+        write(tmp_path, {**IMAGE, "rescale_image_frac": 2.0, "rescale_image_max_upscaled_long_edge": None})
+    )
+    assert "rescale_image_max_upscaled_long_edge" not in endless
     write(tmp_path, {**IMAGE, "rescale_image_frac": 0.25})
     processor = mmcpp.ImageProcessor.from_pretrained(tmp_path)
     assert processor.plan(160, 160).feature_shape == (2, 2, 40, 40, 3)
