@@ -43,12 +43,12 @@ uint64_t EntryWithoutValue(uint32_t step, uint32_t bits, uint32_t size) {
 }
 
 /// The entry of a symbol and the one behind it, if both are whole and leave room for each other.
-uint64_t Joined(uint64_t entry, uint64_t next) {
+uint64_t Joined(uint64_t entry, uint64_t next, uint32_t bits) {
   constexpr uint64_t kFirst = 0x0000'ffff'ffff'0000, kLastValue = 0xffff'0000'0000'0000;
   const uint64_t both = (entry & kFirst) | (next & kLastValue) |
                         ((entry & 0xffff) + (next & 0xffff));  // steps and bits: neither carries
   const bool join = (entry & 255) != 0 && (next & 255) != 0 &&
-                    (entry & 255) + (next & 255) <= simd::kJpegAcBits &&
+                    (entry & 255) + (next & 255) <= bits &&
                     (entry >> 8 & 255) < simd::kJpegEndOfBlock;
   return join ? both : entry;
 }
@@ -67,16 +67,18 @@ bool BuildDcTable(const JpegHuffmanSpec& spec, simd::JpegDcTable* table) {
   });
 }
 
-bool BuildAcTable(const JpegHuffmanSpec& spec, int max_quantiser, simd::JpegAcTable* table) {
-  constexpr uint32_t kBits = simd::kJpegAcBits;
+bool BuildAcTable(const JpegHuffmanSpec& spec, int max_quantiser, uint32_t table_bits,
+                  simd::JpegAcTable* table) {
+  const uint32_t entries = 1U << table_bits;
   const int max_value = simd::kJpegMaxCoefficient / std::max(max_quantiser, 1);
-  uint64_t first[simd::kJpegAcEntries] = {};
+  uint64_t first[simd::kJpegAcEntries];
+  std::fill_n(first, entries, 0);
   const bool good = Codes(spec, &table->codes, [&](uint32_t code, uint32_t bits, uint8_t symbol) {
     const uint32_t size = symbol & 15, run = symbol >> 4;
     if (size > 10 || (size == 0 && run != 0 && run != 15)) return false;
-    if (bits > kBits) return true;
+    if (bits > table_bits) return true;
     const uint32_t step = symbol == 0 ? uint32_t{simd::kJpegEndOfBlock} : run + 1;
-    const uint32_t free = kBits - bits;
+    const uint32_t free = table_bits - bits;
     std::fill_n(first + (code << free), size_t{1} << free,
                 EntryWithoutValue(step, bits + size, size));
     if (size > free) return true;
@@ -89,9 +91,10 @@ bool BuildAcTable(const JpegHuffmanSpec& spec, int max_quantiser, simd::JpegAcTa
     return true;
   });
   if (!good) return false;
-  for (uint32_t i = 0; i < simd::kJpegAcEntries; ++i) {
-    const uint64_t next = first[(i << (first[i] & 255)) % simd::kJpegAcEntries];
-    table->entries[i] = Joined(first[i], next);
+  table->bits = table_bits;
+  for (uint32_t i = 0; i < entries; ++i) {
+    const uint64_t next = first[(i << (first[i] & 255)) & (entries - 1)];
+    table->entries[i] = Joined(first[i], next, table_bits);
   }
   return true;
 }

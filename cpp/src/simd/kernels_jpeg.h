@@ -15,9 +15,12 @@
 namespace mmcpp::simd {
 
 enum {
-  kJpegDcBits = 9,   // a DC table is looked up by so many bits
-  kJpegAcBits = 10,  // an AC table too
-  kJpegAcEntries = 1 << kJpegAcBits,
+  kJpegDcBits = 9,  // a DC table is looked up by so many bits
+  // An AC table by so many or so many. More bits hold two coefficients in more of the entries, and
+  // take longer to build; two tables of 12 bits are too much for a cache.
+  kJpegMinAcBits = 10,
+  kJpegMaxAcBits = 11,
+  kJpegAcEntries = 1 << kJpegMaxAcBits,
   kJpegDcEntries = 1 << kJpegDcBits,
   kJpegMaxBlocks = 6,          // of an MCU
   kJpegMaxMcuBytes = 1280,     // above 6 blocks of a DC of 16 + 11 bits and 63 AC of 16 + 10
@@ -45,8 +48,9 @@ struct JpegDcTable {
 ///   byte 1  positions that all of it moves on; kJpegEndOfBlock is added for an end
 ///   byte 2  positions that the first moves on, byte 3 its bits
 ///   bytes 4, 5 the first value, 6, 7 the last (the first again if it is the only one)
-/// Without a value, byte 3 is 0 for codes longer than kJpegAcBits and byte 4 the bits of the value.
+/// Without a value, byte 3 is 0 for codes longer than `bits` and byte 4 the bits of the value.
 struct JpegAcTable {
+  uint32_t bits;  // by which it is looked up
   uint64_t entries[kJpegAcEntries];
   struct JpegCodes codes;
 };
@@ -75,6 +79,7 @@ struct JpegScan {
   const uint8_t* next;
   const uint8_t* safe_end;
   uint32_t blocks;
+  uint32_t ac_bits;  // of every AC table
   struct JpegBlock block[kJpegMaxBlocks];
   struct JpegScanComponent component[3];
 };

@@ -143,9 +143,18 @@ MMCPP_JPEG_INLINE int32_t JpegLongCode(JpegBitReader* in, const JpegCodes* codes
   return -1;
 }
 
+/// The next `count` bits, at most 56; then refills. Whatever is looked up by them need not wait for
+/// the refill, which is as long a chain as the look-up.
+MMCPP_JPEG_INLINE uint64_t JpegPeekAndRefill(JpegBitReader* in, uint32_t count) {
+  if (__builtin_expect(in->bits < count, 0)) JpegRefill(in);
+  const uint64_t next = in->buffer >> (64 - count);
+  JpegRefill(in);
+  return next;
+}
+
 /// The difference of a DC coefficient; false if there is no such code.
 MMCPP_JPEG_INLINE bool JpegDecodeDc(JpegBitReader* in, const JpegDcTable* table, int32_t* value) {
-  const uint32_t entry = table->entries[in->buffer >> (64 - kJpegDcBits)];
+  const uint32_t entry = table->entries[JpegPeekAndRefill(in, kJpegDcBits)];
   uint32_t size = entry >> 8;
   uint32_t count = entry & 255;
   if (__builtin_expect(entry == 0, 0)) {
@@ -168,7 +177,7 @@ __attribute__((noinline)) uint32_t JpegDecodeLongAc(JpegBitReader* in, uint64_t 
   uint32_t count = entry >> 24 & 255;
   uint32_t size = entry >> 32 & 255;
   if (count == 0) {
-    const int32_t symbol = JpegLongCode(in, &component->ac->codes, kJpegAcBits);
+    const int32_t symbol = JpegLongCode(in, &component->ac->codes, component->ac->bits);
     if (symbol < 0) return 0;
     size = count = symbol & 15;
     step = (static_cast<uint32_t>(symbol) >> 4) + 1;
@@ -183,17 +192,18 @@ __attribute__((noinline)) uint32_t JpegDecodeLongAc(JpegBitReader* in, uint64_t 
   return step;
 }
 
-/// The AC coefficients of a block: the zigzag position of the last, or -1.
+/// The AC coefficients of a block by tables of so many bits: the zigzag position of the last, or
+/// -1.
+template <uint32_t kBits>
 MMCPP_JPEG_INLINE int32_t JpegDecodeAc(JpegBitReader* in, const JpegScanComponent* component,
                                        int16_t* block) {
   const uint64_t* const entries = component->ac->entries;
   uint32_t k = 1;
   // Up to here the first of two coefficients cannot fill the block, so the second is of the block.
   while (k < 48) {
-    JpegRefill(in);
+    uint64_t entry = entries[JpegPeekAndRefill(in, kBits)];
     // Two look-ups at most, of up to 26 bits each.
-    for (int i = 0; i < 2; ++i) {
-      const uint64_t entry = entries[in->buffer >> (64 - kJpegAcBits)];
+    for (int i = 0;;) {
       if (__builtin_expect((entry & 255) == 0, 0)) {
         JpegBitReader copy = *in;
         const uint32_t step = JpegDecodeLongAc(&copy, entry, component, k, block);
@@ -207,12 +217,12 @@ MMCPP_JPEG_INLINE int32_t JpegDecodeAc(JpegBitReader* in, const JpegScanComponen
         k += entry >> 8 & 255;
         block[kJpegNatural[k - 1]] = static_cast<int16_t>(entry >> 48);
       }
-      if (k >= 48) break;
+      if (k >= 48 || ++i == 2) break;
+      entry = entries[in->buffer >> (64 - kBits)];
     }
   }
   while (k < 64) {
-    JpegRefill(in);
-    const uint64_t entry = entries[in->buffer >> (64 - kJpegAcBits)];
+    const uint64_t entry = entries[JpegPeekAndRefill(in, kBits)];
     if (__builtin_expect((entry & 255) == 0, 0)) {
       JpegBitReader copy = *in;
       const uint32_t step = JpegDecodeLongAc(&copy, entry, component, k, block);
@@ -229,8 +239,8 @@ MMCPP_JPEG_INLINE int32_t JpegDecodeAc(JpegBitReader* in, const JpegScanComponen
   return k == 64 ? 63 : -1;
 }
 
-/// As Kernels::jpeg_decode_mcus says.
-MMCPP_JPEG_INLINE int32_t JpegDecodeMcus(JpegScan* scan, uint32_t first, uint32_t end) {
+template <uint32_t kAcBits>
+MMCPP_JPEG_INLINE int32_t JpegDecodeMcusBy(JpegScan* scan, uint32_t first, uint32_t end) {
   JpegBitReader in = {scan->buffer, scan->bits, scan->next};
   uint32_t mcu = first;
   for (; mcu < end && in.next <= scan->safe_end; ++mcu) {
@@ -238,14 +248,13 @@ MMCPP_JPEG_INLINE int32_t JpegDecodeMcus(JpegScan* scan, uint32_t first, uint32_
       const JpegBlock* const which = &scan->block[b];
       JpegScanComponent* const component = &scan->component[which->component];
       int16_t* const block = which->coefficients + size_t{mcu} * which->step * 64;
-      JpegRefill(&in);
       int32_t difference;
       if (!JpegDecodeDc(&in, component->dc, &difference)) return -1;
       component->last_dc += difference;
       const int32_t dc = component->last_dc;
       if ((dc < 0 ? -dc : dc) > component->dc_limit) return -1;
       block[0] = static_cast<int16_t>(dc);
-      const int32_t last = JpegDecodeAc(&in, component, block);
+      const int32_t last = JpegDecodeAc<kAcBits>(&in, component, block);
       if (last < 0) return -1;
       which->last[size_t{mcu} * which->step] = static_cast<uint8_t>(last);
     }
@@ -254,6 +263,12 @@ MMCPP_JPEG_INLINE int32_t JpegDecodeMcus(JpegScan* scan, uint32_t first, uint32_
   scan->bits = in.bits;
   scan->next = in.next;
   return static_cast<int32_t>(mcu - first);
+}
+
+/// As Kernels::jpeg_decode_mcus says.
+MMCPP_JPEG_INLINE int32_t JpegDecodeMcus(JpegScan* scan, uint32_t first, uint32_t end) {
+  return scan->ac_bits == kJpegMaxAcBits ? JpegDecodeMcusBy<kJpegMaxAcBits>(scan, first, end)
+                                         : JpegDecodeMcusBy<kJpegMinAcBits>(scan, first, end);
 }
 
 // NOLINTEND(misc-definitions-in-headers)

@@ -13,7 +13,9 @@ struct Table {
 
   JpegHuffmanSpec Spec() const { return {counts.data(), symbols}; }
   bool BuildsDc() const { return BuildDcTable(Spec(), &*dc); }
-  bool BuildsAc(int max_quantiser) const { return BuildAcTable(Spec(), max_quantiser, &*ac); }
+  bool BuildsAc(int max_quantiser, uint32_t bits = 10) const {
+    return BuildAcTable(Spec(), max_quantiser, bits, &*ac);
+  }
 
   std::unique_ptr<simd::JpegDcTable> dc = std::make_unique<simd::JpegDcTable>();
   std::unique_ptr<simd::JpegAcTable> ac = std::make_unique<simd::JpegAcTable>();
@@ -53,6 +55,19 @@ TEST(JpegHuffman, EntriesOfAcHoldTwoCoefficients) {
   EXPECT_EQ(static_cast<int16_t>(end >> 32), -1);
   EXPECT_EQ(static_cast<int16_t>(end >> 48), 0);
   EXPECT_EQ(entry(0b1100000000), 0U);  // no such code
+}
+
+TEST(JpegHuffman, MoreBitsHoldMore) {
+  const Table table = {Counts({0, 2, 1}), {0x00, 0x05, 0x01}};
+  const uint32_t index = 0b01'10000'100'1;  // 16, then 1: seven bits and four
+  ASSERT_TRUE(table.BuildsAc(1, 10));
+  EXPECT_EQ(table.ac->bits, 10U);
+  EXPECT_EQ(table.ac->entries[index >> 1] & 255, 7U);
+  ASSERT_TRUE(table.BuildsAc(1, simd::kJpegMaxAcBits));
+  EXPECT_EQ(table.ac->bits, 11U);
+  EXPECT_EQ(table.ac->entries[index] & 255, 11U);
+  EXPECT_EQ(static_cast<int16_t>(table.ac->entries[index] >> 32), 16);
+  EXPECT_EQ(static_cast<int16_t>(table.ac->entries[index] >> 48), 1);
 }
 
 TEST(JpegHuffman, LargeProductsAreNotInTheTable) {
