@@ -1,5 +1,6 @@
 """The example server from outside: answers, refusals, load, stop. Arguments: the program and a spec."""
 
+import contextlib
 import http.server
 import json
 import random
@@ -355,6 +356,29 @@ class Load(Refusing):
         thread.join()
         self.assertEqual(answers[0][0], 200)
         read_safetensors(answers[0][2])
+
+    def test_heads_in_drops_do_not_keep_it_from_stopping(self):
+        server = Server(PROGRAM, SPEC, "--workers", 1)
+        connections = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(3)]
+        for connection in connections:
+            connection.sendall(b"GET /healthz HTTP/1.1\r\nX: ")
+        self.assertEqual(server.call("GET", "/healthz")[0], 200)  # accepted after them
+        ended = threading.Event()
+
+        def drip():
+            while not ended.wait(0.5):
+                for connection in connections:
+                    with contextlib.suppress(OSError):
+                        connection.sendall(b"x")
+
+        thread = threading.Thread(target=drip)
+        thread.start()
+        try:
+            self.assertEqual(server.stop(), 0)
+        finally:
+            server.process.kill()
+            ended.set()
+            thread.join()
 
     def test_arguments_that_cannot_be_meant(self):
         for arguments in (

@@ -3,8 +3,11 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
+#include <future>
 #include <iterator>
 #include <string>
 #include <thread>
@@ -118,12 +121,17 @@ int main(int argc, char** argv) {
   if (port < 0) return Fail("cannot listen on " + options.host);
   std::printf("listening on http://%s:%d\n", options.host.c_str(), port);
   std::fflush(stdout);
-  std::thread waiter([&] {
+  std::promise<void> served;
+  std::thread waiter([&, ended = served.get_future()] {
     int signal_number = 0;
     sigwait(&stop, &signal_number);
     service.Stop();
+    // Nothing in httplib bounds a head that comes in drops, whose connection would keep this
+    // process.
+    if (ended.wait_for(std::chrono::seconds(5)) == std::future_status::timeout) std::_Exit(0);
   });
   service.Serve();
+  served.set_value();
   waiter.join();
   return 0;
 }
