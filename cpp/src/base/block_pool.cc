@@ -10,6 +10,16 @@
 
 #include "mmcpp/tensor.h"
 
+// AddressSanitizer watches the ends of what operator new gives, and not of mappings.
+#if defined(__linux__) && !defined(__SANITIZE_ADDRESS__)
+#define MMCPP_MAPS_BLOCKS 1
+#endif
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#undef MMCPP_MAPS_BLOCKS
+#endif
+#endif
+
 namespace mmcpp {
 namespace {
 
@@ -29,12 +39,41 @@ void Advise(Block block, int advice) {
 }
 #endif
 
+#if defined(MMCPP_MAPS_BLOCKS)
+// Not malloc: once it has freed a block, glibc takes those of that size (up to 32 MiB) from heaps,
+// which give memory back from their ends alone. Pictures of any size on eight threads held twice as
+// much, and more with time.
+constexpr size_t kLargestPage = size_t{64} << 10;  // of any system
+
+size_t MappedBytes(size_t size) { return (size + kLargestPage - 1) / kLargestPage * kLargestPage; }
+
+/// Null if there is no memory. Mapped with room for alignment, which is cut off again.
+void* Map(size_t size) {
+  const size_t bytes = MappedBytes(size);
+  void* const mapped =
+      mmap(nullptr, bytes + kHugePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mapped == MAP_FAILED) return nullptr;
+  uint8_t* const begin = static_cast<uint8_t*>(mapped);
+  const size_t before = (kHugePage - reinterpret_cast<uintptr_t>(mapped) % kHugePage) % kHugePage;
+  if (before > 0) (void)munmap(begin, before);
+  (void)munmap(begin + before + bytes, kHugePage - before);
+  return begin + before;
+}
+#endif
+
+void* NewBlock(size_t size) {
+#if defined(MMCPP_MAPS_BLOCKS)
+  if (size >= BlockPool::kSmallest) return Map(size);
+#endif
+  return ::operator new(size, AlignmentOf(size), std::nothrow);
+}
+
 }  // namespace
 
 Block AllocateBlock(size_t size) {
   // PTRDIFF_MAX bounds every object; operator new takes no more either.
   if (size > static_cast<size_t>(PTRDIFF_MAX)) return {};
-  Block block{::operator new(size, AlignmentOf(size), std::nothrow), size};
+  Block block{NewBlock(size), size};
   if (block.data == nullptr) return {};
 #if defined(__linux__)
   Advise(block, MADV_HUGEPAGE);
@@ -42,7 +81,15 @@ Block AllocateBlock(size_t size) {
   return block;
 }
 
-void FreeBlock(Block block) { ::operator delete(block.data, AlignmentOf(block.capacity)); }
+void FreeBlock(Block block) {
+#if defined(MMCPP_MAPS_BLOCKS)
+  if (block.capacity >= BlockPool::kSmallest) {
+    (void)munmap(block.data, MappedBytes(block.capacity));
+    return;
+  }
+#endif
+  ::operator delete(block.data, AlignmentOf(block.capacity));
+}
 
 BlockPool::BlockPool(size_t max_bytes) : max_bytes_(max_bytes) {
   waiting_.reserve(max_bytes / kSmallest);  // so that Put never allocates

@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <jpeglib.h>
 // clang-format on
+#include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -92,6 +94,21 @@ int posix_memalign(void** memory, size_t alignment, size_t size) {
 void free(void* memory) {
   Uncount(memory);
   __libc_free(memory);
+}
+
+// A large block is mapped, cut at its ends to what was asked for, and then advised.
+void* mmap(void* at, size_t size, int protection, int flags, int file, off_t offset) noexcept {
+  g_live += size;
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): what the call gives
+  return reinterpret_cast<void*>(syscall(SYS_mmap, at, size, protection, flags, file, offset));
+}
+int munmap(void* memory, size_t size) noexcept {
+  g_live -= size;
+  return static_cast<int>(syscall(SYS_munmap, memory, size));
+}
+int madvise(void* memory, size_t size, int advice) noexcept {
+  if (g_live > g_peak) g_peak = g_live;
+  return static_cast<int>(syscall(SYS_madvise, memory, size, advice));
 }
 }
 #pragma GCC visibility pop
