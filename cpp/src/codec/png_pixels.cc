@@ -69,9 +69,9 @@ Status PngPassReader::Read(size_t count, const uint8_t* end, uint8_t* const* rgb
     std::memcpy(above, rows[present - 1], pass_.row_bytes);
   }
   if (!direct) {
-    for (size_t i = 0; i < present; ++i) rows_->ToRgb(rows[i], pass_.width, rgb[i]);
+    for (size_t i = 0; i < present; ++i) rows_->Convert(rows[i], pass_.width, rgb[i]);
   }
-  for (size_t i = present; i < count; ++i) rows_->ToRgb(nullptr, pass_.width, rgb[i]);
+  for (size_t i = present; i < count; ++i) rows_->Convert(nullptr, pass_.width, rgb[i]);
   next_ += present * row_size;
   y_ += count;
   return Ok{};
@@ -92,7 +92,7 @@ Status PngPixelWriter::Write(const uint8_t* end, size_t limit, bool rest) {
   if (IsInPart(header_)) {
     // Not before the file turned out to be sound: the canvas may be far larger.
     if (!rest) return Ok{};
-    for (size_t y = 0; y < header_.height; ++y) rows_->ToRgb(nullptr, header_.width, At(y, 0));
+    for (size_t y = 0; y < header_.height; ++y) rows_->Convert(nullptr, header_.width, At(y, 0));
   }
   while (!passes_.empty()) {
     const PngPass& pass = passes_[0];

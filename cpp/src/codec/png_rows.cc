@@ -128,7 +128,7 @@ Status PngRows::SetGray(const PngHeader& header, const DecodeOptions& options) {
   return Ok{};
 }
 
-void PngRows::ToRgb(const uint8_t* row, size_t count, uint8_t* rgb) {
+void PngRows::Convert(const uint8_t* row, size_t count, uint8_t* out) {
   if (row == nullptr) {
     zeros_.resize((count * bits_per_pixel_ + 7) / 8);
     row = zeros_.data();
@@ -139,30 +139,30 @@ void PngRows::ToRgb(const uint8_t* row, size_t count, uint8_t* rgb) {
         UnpackBits(row, depth_, count, scratch_.data());
         row = scratch_.data();
       }
-      ThroughPalette(row, count, rgb);
+      ThroughPalette(row, count, out);
       return;
     case Kind::kGray16:
       // Clipped, not scaled.
       for (size_t i = 0; i < count; ++i) scratch_[i] = row[2 * i] == 0 ? row[2 * i + 1] : 255;
-      ThroughPalette(scratch_.data(), count, rgb);
+      ThroughPalette(scratch_.data(), count, out);
       return;
     case Kind::kRgb8:
-      std::memcpy(rgb, row, count * 3);
+      std::memcpy(out, row, count * 3);
       break;
     case Kind::kRgb16:
-      for (size_t i = 0; i < count * 3; ++i) rgb[i] = row[2 * i];
+      for (size_t i = 0; i < count * 3; ++i) out[i] = row[2 * i];
       break;
     case Kind::kRgba8:
-      RgbaRowToRgb(row, count, options_, rgb);
+      RgbaRowToRgb(row, count, options_, out);
       return;
     case Kind::kGrayAlpha8:
     case Kind::kWithAlpha16:
-      WithAlphaToRgb(row, count, rgb);
+      WithAlphaToRgb(row, count, out);
       return;
   }
   if (!has_transparent_) return;
   for (size_t i = 0; i < count; ++i) {
-    if (std::memcmp(rgb + 3 * i, transparent_, 3) == 0) std::memcpy(rgb + 3 * i, replacement_, 3);
+    if (std::memcmp(out + 3 * i, transparent_, 3) == 0) std::memcpy(out + 3 * i, replacement_, 3);
   }
 }
 

@@ -29,7 +29,7 @@ class PngRows {
   static size_t Channels(const PngHeader& header, const DecodeOptions& options);
 
   /// Writes `count` pixels; a null `row` stands for pixels that no data came for.
-  void ToRgb(const uint8_t* row, size_t count, uint8_t* rgb);
+  void Convert(const uint8_t* row, size_t count, uint8_t* out);
 
  private:
   enum class Kind : uint8_t { kIndexed, kGray16, kGrayAlpha8, kRgb8, kRgb16, kRgba8, kWithAlpha16 };

@@ -29,7 +29,7 @@ Row Rgb(const PngHeader& header, const Row& row, AlphaMode alpha = AlphaMode::kD
   auto rows = PngRows::Create(header, Options(alpha));
   EXPECT_TRUE(rows.ok()) << rows.error().message;
   Row rgb(size_t{header.width} * 3);
-  if (rows.ok()) rows->ToRgb(row.empty() ? nullptr : row.data(), header.width, rgb.data());
+  if (rows.ok()) rows->Convert(row.empty() ? nullptr : row.data(), header.width, rgb.data());
   return rgb;
 }
 
