@@ -16,7 +16,7 @@ MMCPP_TARGET_BEGIN("avx2")
 namespace mmcpp::simd {
 namespace {
 
-enum { kRows = 16, kPairs = 96 };
+enum { kRows = 16, kPairs = 64 };
 
 // A pair of pixels of 16 rows, one channel: two bytes per row; and two words per row, of rows 0-3
 // and 8-11, then of rows 4-7 and 12-15.
@@ -44,6 +44,7 @@ MMCPP_INLINE void StoreChannel(__m256i bytes, Channel* out) {
   out->bytes = bytes;
   out->first = _mm256_unpacklo_epi8(bytes, _mm256_setzero_si256());
   out->second = _mm256_unpackhi_epi8(bytes, _mm256_setzero_si256());
+  __asm__("" ::: "memory");  // or GCC gathers the stores of a group, for which it has no registers
 }
 
 // Words of eight rows in two vectors, of rows 0-3 and 4-7, to two pairs of pixels.
@@ -78,10 +79,17 @@ MMCPP_INLINE void StoreGroup(const uint8_t* const* rows, ptrdiff_t offset, Chann
 // Transposes pairs from the even number `begin` on, as many as fit and exist.
 __attribute__((noinline)) void Fill(Strip* strip, int32_t begin) {
   const int32_t last = (strip->in_end + 3) / 4 * 2;
+  int32_t pair = begin;
+  if (strip->begin <= begin && begin < strip->end) {
+    // What later windows share with earlier ones is there already.
+    pair = strip->end;
+    memmove(strip->pixels, strip->pixels + (begin - strip->begin),
+            static_cast<size_t>(pair - begin) * sizeof(*strip->pixels));
+  }
   strip->begin = begin;
   strip->end = last - begin < kPairs ? last : begin + kPairs;
   const ptrdiff_t bytes = static_cast<ptrdiff_t>(strip->in_end - strip->in_begin) * 3;
-  for (int32_t pair = begin; pair < strip->end; pair += 2) {
+  for (; pair < strip->end; pair += 2) {
     const ptrdiff_t offset = (static_cast<ptrdiff_t>(pair) * 2 - strip->in_begin) * 3;
     if (offset >= 0 && offset + 16 <= bytes) {
       StoreGroup(strip->rows, offset, strip->pixels + (pair - begin));

@@ -77,16 +77,21 @@ MMCPP_INLINE Sums StartSums(const PackedWindow* window, int low_sums) {
           _mm256_set1_epi32(window->low_starts[1])};
 }
 
+// Makes GCC add in place: in loops it would copy the sums each turn, and keep some in memory.
+MMCPP_INLINE void KeepSum(__m256i* sum) { __asm__("" : "+x"(*sum)); }
+
 // One output vector of two pixels, interleaved as bytes and as words, times a pair of weights.
 MMCPP_INLINE void Add(Sums* sums, __m256i bytes, __m256i first, __m256i second,
                       const int32_t* words, int low_sum) {
   const __m256i highs = _mm256_set1_epi32(words[0]);
   sums->first = _mm256_add_epi32(sums->first, _mm256_madd_epi16(first, highs));
   sums->second = _mm256_add_epi32(sums->second, _mm256_madd_epi16(second, highs));
+  KeepSum(&sums->first);
+  KeepSum(&sums->second);
   if (low_sum == 0) return;
-  const __m256i lows = _mm256_maddubs_epi16(bytes, _mm256_set1_epi32(words[1]));
-  if (low_sum == 1) sums->low = _mm256_add_epi16(sums->low, lows);
-  if (low_sum == 2) sums->low2 = _mm256_add_epi16(sums->low2, lows);
+  __m256i* low = low_sum == 1 ? &sums->low : &sums->low2;
+  *low = _mm256_add_epi16(*low, _mm256_maddubs_epi16(bytes, _mm256_set1_epi32(words[1])));
+  KeepSum(low);
 }
 
 MMCPP_INLINE __m256i FirstWords(__m256i v) {

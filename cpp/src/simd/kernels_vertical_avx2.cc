@@ -68,7 +68,7 @@ MMCPP_INLINE void VerticalRow(const ResampleAxis* axis, const PackedWindow* pack
   }
 }
 
-enum { kUnrolledPairs = 6 };
+enum { kUnrolledPairs = 8 };
 
 MMCPP_INLINE void Vertical(const ResampleAxis* axis, int32_t y, size_t bytes,
                            const uint8_t* const* src, int low_sums, uint8_t* dst) {
@@ -91,8 +91,12 @@ MMCPP_INLINE void Vertical(const ResampleAxis* axis, int32_t y, size_t bytes,
       return VerticalRow(axis, window, 8, bytes, rows, low_sums, dst);
     case 5:
       return VerticalRow(axis, window, 10, bytes, rows, low_sums, dst);
-    default:
+    case 6:
       return VerticalRow(axis, window, 12, bytes, rows, low_sums, dst);
+    case 7:
+      return VerticalRow(axis, window, 14, bytes, rows, low_sums, dst);
+    default:
+      return VerticalRow(axis, window, 16, bytes, rows, low_sums, dst);
   }
 }
 
