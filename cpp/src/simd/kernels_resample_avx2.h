@@ -34,7 +34,7 @@ struct PackedWindow {
   int32_t low_starts[2];  // if it has two
 };
 enum { kUnfit = 3 };
-enum { kBaseShift = 7, kShiftBase = 1 << kBaseShift };
+enum { kBaseShift = 7, kShiftBase = 1 << kBaseShift, kPillowPrecision = 22 };
 
 // How many of a window's pairs have their lows in the first sum.
 MMCPP_INLINE int32_t Split(int32_t pairs, int low_sums) {
@@ -105,13 +105,11 @@ MMCPP_INLINE __m256i SecondWords(__m256i v) {
 struct Joining {
   int32_t base;
   __m128i precision;
-  int shifts;    // the base is kShiftBase and the precision more: no product is needed
-  __m128i rest;  // of the precision then
+  int shifts;  // kShiftBase and kPillowPrecision: no product is needed, and the shift is known
 };
 MMCPP_INLINE Joining MakeJoining(int32_t base, int32_t precision, int low_sums) {
   return {base, _mm_cvtsi32_si128(precision),
-          low_sums == 1 && base == kShiftBase && precision > kBaseShift,
-          _mm_cvtsi32_si128(precision - kBaseShift)};
+          low_sums == 1 && base == kShiftBase && precision == kPillowPrecision};
 }
 
 MMCPP_INLINE __m256i Rounded(__m256i first, __m256i second, __m128i shift) {
@@ -122,9 +120,11 @@ MMCPP_INLINE __m256i Rounded(__m256i first, __m256i second, __m128i shift) {
 MMCPP_INLINE __m256i Join(const Sums& sums, const Joining& how, int low_sums) {
   if (low_sums == 0) return Rounded(sums.first, sums.second, how.precision);
   if (how.shifts) {
+    enum { kRest = kPillowPrecision - kBaseShift };
     const __m256i low = _mm256_srli_epi16(sums.low, kBaseShift);
-    return Rounded(_mm256_add_epi32(sums.first, FirstWords(low)),
-                   _mm256_add_epi32(sums.second, SecondWords(low)), how.rest);
+    return _mm256_packs_epi32(
+        _mm256_srai_epi32(_mm256_add_epi32(sums.first, FirstWords(low)), kRest),
+        _mm256_srai_epi32(_mm256_add_epi32(sums.second, SecondWords(low)), kRest));
   }
   const __m256i base = _mm256_set1_epi32(how.base);
   __m256i first = _mm256_add_epi32(_mm256_mullo_epi32(sums.first, base), FirstWords(sums.low));
