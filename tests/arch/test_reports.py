@@ -78,27 +78,27 @@ REPORTS: dict[str, list[str]] = {
     ],
     # prompts, positions, caches
     "P01": [
-        "python/test_processing.py::test_text_of_users_does_not_become_an_image",
+        "python/test_processing_prompt.py::test_text_of_users_does_not_become_an_image",
         "python/test_prompt.py::test_a_placeholder_that_a_user_typed_is_refused_or_left_as_it_is",
     ],
     "P02": [
-        "python/test_processing.py::test_text_of_users_does_not_become_an_image",
-        "python/test_processing.py::test_items_and_placeholders_must_match",
+        "python/test_processing_prompt.py::test_text_of_users_does_not_become_an_image",
+        "python/test_processing_prompt.py::test_items_and_placeholders_must_match",
     ],
     "P04": [
         "python/test_prompt_reports.py::test_any_number_of_items_for_any_number_of_placeholders",
         "python/test_prompt.py::test_counts_that_differ_are_refused_by_name",
-        "python/test_processing.py::test_items_and_placeholders_must_match",
+        "python/test_processing_prompt.py::test_items_and_placeholders_must_match",
     ],
     "P05": [
-        "python/test_processing.py::test_a_tokenizer_that_cuts_prompts_off_never_cuts_an_item",
+        "python/test_processing_prompt.py::test_a_tokenizer_that_cuts_prompts_off_never_cuts_an_item",
         "python/test_placeholder.py::test_truncation_equals_the_reference",
     ],
     "P07": [
         "python/test_processing.py::test_a_text_equals_the_processor_called_directly",
-        "python/test_processing.py::test_placeholders_are_where_the_items_stand",
+        "python/test_processing_prompt.py::test_placeholders_are_where_the_items_stand",
     ],
-    "P08": ["python/test_processing.py::test_the_token_that_receives_embeddings_is_the_processor_s"],
+    "P08": ["python/test_processing_prompt.py::test_the_token_that_receives_embeddings_is_the_processor_s"],
     "R01": [
         "python/test_prompt_reports.py::test_a_still_picture_stands_at_one_time_and_the_delta_is_the_whole_prompt_s",
         "python/test_prompt_reports.py::test_two_pictures_follow_each_other",
