@@ -1,6 +1,6 @@
 """Pictures a second of mmcpp.ray on a local Ray cluster with 1 and 2 workers, beside the same work in one process.
 
-    ./dev scale bench [--pictures N] [--file hd_q90.jpg] [--max-pixels N] [--dtype bfloat16]
+    ./dev scale bench [--pictures N] [--file NAME] [--max-pixels N] [--dtype bfloat16|uint8|...] [--batch N]
 
 Tensors are handed over through Ray's object store and read by the driver, as a trainer on the machine would. The
 wall time is from the first begin of a batch to the end of the last, so that starting Ray is not in it. Processor time
@@ -68,11 +68,11 @@ def gather(batches: Any) -> tuple[dict[str, list[Any]], int]:
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--pictures", type=int, default=96)
-    parser.add_argument("--file", default="hd_q90.jpg", help="of bench/python/pictures.py")
-    parser.add_argument("--max-pixels", type=int, default=1_003_520)
-    parser.add_argument("--dtype", default="bfloat16")
-    parser.add_argument("--batch", type=int, default=4)
+    parser.add_argument("--pictures", type=int, default=96, help="how many in all (default: %(default)s)")
+    parser.add_argument("--file", default="hd_q90.jpg", help="one of bench/python/pictures.py (default: %(default)s)")
+    parser.add_argument("--max-pixels", type=int, default=1_003_520, help="of Qwen2-VL (default: %(default)s)")
+    parser.add_argument("--dtype", default="bfloat16", help="of the tensors (default: %(default)s)")
+    parser.add_argument("--batch", type=int, default=4, help="pictures a batch (default: %(default)s)")
     options = parser.parse_args()
     os.environ["MMCPP_THREADS"] = "1"
 
