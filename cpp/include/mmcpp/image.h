@@ -97,6 +97,10 @@ class MMCPP_EXPORT RowSource {
   /// more may be read.
   virtual Status Read(int rows, uint8_t* dst, size_t row_bytes) = 0;
 
+  /// An error once the picture is no longer wanted, as Read gives it then: for long work on rows
+  /// that have been read, or are in memory anyway. Any thread may ask. By default they are wanted.
+  virtual Status StillWanted() const;
+
  protected:
   RowSource(int height, int width, int channels = 3)
       : height_(height), width_(width), channels_(channels) {}
@@ -123,7 +127,7 @@ enum class AlphaMode : uint8_t {
   kComposite,  ///< as Pillow 13's Image.alpha_composite over an opaque background, then RGB
                ///< (Hugging Face)
   kPaste,      ///< as Pillow 13's paste(image, mask=alpha) on a background (vLLM)
-  kKeep,  ///< four channels, as Pillow 13's convert("RGBA"), where the opened file is not of mode
+  kKeep,  ///< four channels, as Pillow 13's convert("RGBA"), where the loaded file is not of mode
           ///< RGB and has alpha or a transparent colour; three, as kDrop, of all other files
 };
 

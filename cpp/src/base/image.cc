@@ -52,6 +52,8 @@ Result<Image> Image::Adopt(Buffer buffer, int height, int width, int channels) {
 
 RowSource::~RowSource() = default;
 
+Status RowSource::StillWanted() const { return Ok{}; }
+
 Status WholeRows::Read(int rows, uint8_t* dst, size_t row_bytes) {
   MMCPP_ENSURE(rows <= height() - y_);
   for (int i = 0; i < rows; ++i, dst += row_bytes) {

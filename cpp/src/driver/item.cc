@@ -66,6 +66,7 @@ class WatchedRows final : public RowSource {
     *ms_ += stopwatch.Lap();
     return status;
   }
+  Status StillWanted() const override { return CheckStop(*options_, "process"); }
 
  private:
   static constexpr int64_t kBandBytes = int64_t{1} << 18;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/ensure.h"
+#include "base/row_source.h"
 #include "families/canvas_patches.h"
 #include "families/item_prompt.h"
 #include "resample/rgba_resize.h"
@@ -96,10 +97,9 @@ Result<Placement> Place(int height, int width, const Config& config) {
 }
 
 /// Resized with its alpha, and on the canvas without.
-Result<Image> LayOnCanvas(const ImageView& image, const Placement& placement,
-                          const Config& config) {
+Result<Image> LayOnCanvas(RowSource* rows, const Placement& placement, const Config& config) {
   MMCPP_ASSIGN(const Image rgba,
-               resample::ResizeRgba(image, placement.picture.height, placement.picture.width,
+               resample::ResizeRgba(rows, placement.picture.height, placement.picture.width,
                                     Filter::kBicubic, config.convention));
   MMCPP_ASSIGN(Image canvas, Image::Allocate(placement.canvas.height, placement.canvas.width));
   std::memset(canvas.data(), 0, canvas.row_bytes() * static_cast<size_t>(canvas.height()));
@@ -133,13 +133,20 @@ class KimiK3 final : public Family {
 
   bool KeepsAlpha() const noexcept override { return true; }
 
-  Status ProcessItem(const ImageView& image, const ItemPlan& /*plan*/,
+  Status ProcessRows(RowSource* rows, const ItemPlan& plan, TensorView feature) const override {
+    if (rows->channels() != 4) return Family::ProcessRows(rows, plan, feature);
+    MMCPP_ASSIGN(const Placement placement, Place(rows->height(), rows->width(), config_));
+    MMCPP_ASSIGN(const Image canvas, LayOnCanvas(rows, placement, config_));
+    return transforms::PatchifyBlocks(canvas, config_.patches, config_.table, feature);
+  }
+
+  Status ProcessItem(const ImageView& image, const ItemPlan& plan,
                      TensorView feature) const override {
-    MMCPP_ASSIGN(const Placement placement, Place(image.height, image.width, config_));
     if (image.channels == 4) {
-      MMCPP_ASSIGN(const Image canvas, LayOnCanvas(image, placement, config_));
-      return transforms::PatchifyBlocks(canvas, config_.patches, config_.table, feature);
+      WholeRows rows(image);
+      return ProcessRows(&rows, plan, feature);
     }
+    MMCPP_ASSIGN(const Placement placement, Place(image.height, image.width, config_));
     return ResizeToCanvasPatches(image, placement, config_.convention, config_.patches,
                                  config_.table, feature);
   }

@@ -1,5 +1,5 @@
-// Two resizes of three channels: of the colours, and of alpha three times over. They come one after
-// the other, so that only one picture stands beside the input at a time.
+// Two resizes of three channels: of the colours, and of alpha three times over. Each takes its rows
+// as they are made from the picture's, so that nothing of the picture's size stands beside it.
 #include "resample/rgba_resize.h"
 
 #include <algorithm>
@@ -8,7 +8,9 @@
 
 #include "base/ensure.h"
 #include "base/out_of_memory.h"
+#include "base/row_source.h"
 #include "par/par.h"
+#include "resample/tiles.h"
 
 namespace mmcpp::resample {
 namespace {
@@ -27,52 +29,71 @@ void RepeatAlpha(const uint8_t* rgba, uint8_t* rgb) {
   for (int c = 0; c < 3; ++c) rgb[c] = rgba[3];
 }
 
-/// `alpha` is the first of three that are equal.
-void Join(const uint8_t* rgb, const uint8_t* alpha, uint8_t* rgba) {
-  const uint32_t divisor = *alpha;
-  const bool divided = divisor != 0 && divisor != 255;
+/// `rgb` is multiplied by its alpha.
+void Divide(const uint8_t* rgb, uint8_t alpha, uint8_t* out) {
+  const bool divided = alpha != 0 && alpha != 255;
   for (int c = 0; c < 3; ++c) {
-    rgba[c] = divided ? static_cast<uint8_t>(std::min(255u, 255u * rgb[c] / divisor)) : rgb[c];
+    out[c] = divided ? static_cast<uint8_t>(std::min(255u, 255u * rgb[c] / alpha)) : rgb[c];
   }
-  rgba[3] = *alpha;
 }
 
-/// Calls row(y) for every row, several at once.
-template <class Row>
-void ForRows(int height, int width, const Row& row) {
-  constexpr size_t kGrainPixels = size_t{1} << 16;
-  const size_t grain = std::max<size_t>(1, kGrainPixels / static_cast<size_t>(width));
-  par::ForRange(static_cast<size_t>(height), grain, [&](size_t begin, size_t end) {
-    for (size_t y = begin; y < end; ++y) row(static_cast<int>(y));
-  });
-}
-
-/// The resize of the picture that `pixel` makes of each RGBA pixel.
+/// Three channels that `pixel` makes of each RGBA pixel. Every strip asks whether it is wanted.
 template <class Pixel>
-Result<Image> ResizeOf(const ImageView& image, int out_height, int out_width, Filter filter,
-                       Convention convention, const Pixel& pixel) {
-  MMCPP_ASSIGN(Image rgb, Image::Allocate(image.height, image.width));
-  ForRows(image.height, image.width, [&](int y) {
-    const uint8_t* from = image.row(y);
-    uint8_t* to = rgb.row(y);
-    for (int x = 0; x < image.width; ++x, from += 4, to += 3) pixel(from, to);
-  });
-  return Resize(rgb, out_height, out_width, filter, convention);
+class MadeRows final : public RowSource {
+ public:
+  MadeRows(const ImageView& image, const RowSource& wanted, Pixel pixel)
+      : RowSource(image.height, image.width), image_(image), wanted_(wanted), pixel_(pixel) {}
+
+  Status Read(int rows, uint8_t* dst, size_t row_bytes) override {
+    MMCPP_TRY(wanted_.StillWanted());
+    const size_t grain = std::max<size_t>(1, kGrainPixels / static_cast<size_t>(image_.width));
+    par::ForRange(static_cast<size_t>(rows), grain, [&](size_t begin, size_t end) {
+      for (size_t i = begin; i < end; ++i) Make(y_ + static_cast<int>(i), dst + i * row_bytes);
+    });
+    y_ += rows;
+    return Ok{};
+  }
+
+ private:
+  static constexpr size_t kGrainPixels = size_t{1} << 14;
+
+  void Make(int y, uint8_t* to) const {
+    const uint8_t* from = image_.row(y);
+    for (int x = 0; x < image_.width; ++x, from += 4, to += 3) pixel_(from, to);
+  }
+
+  ImageView image_;
+  const RowSource& wanted_;
+  Pixel pixel_;
+  int y_ = 0;
+};
+
+/// Calls join(pixel of the resize of what `made` makes, pixel of `out`) for every pixel.
+template <class Pixel, class Join>
+Status ResizeOnto(const ImageView& image, const RowSource& wanted, Filter filter,
+                  Convention convention, Pixel made, const Join& join, Image* out) {
+  constexpr int kTileRows = 16;
+  MadeRows<Pixel> rows(image, wanted, made);
+  return ResizeTiles(&rows, out->height(), out->width(), filter, convention, kTileRows,
+                     [&](const Tile& tile) {
+                       for (int i = 0; i < tile.height; ++i) {
+                         const uint8_t* from = tile.rows + static_cast<size_t>(i) * tile.row_bytes;
+                         uint8_t* to = out->row(tile.y + i) + static_cast<size_t>(tile.x) * 4;
+                         for (int j = 0; j < tile.width; ++j, from += 3, to += 4) join(from, to);
+                       }
+                     });
 }
 
-Result<Image> ResizeToOtherSize(const ImageView& image, int out_height, int out_width,
-                                Filter filter, Convention convention) {
-  MMCPP_ASSIGN(const Image colors,
-               ResizeOf(image, out_height, out_width, filter, convention, Premultiply));
-  MMCPP_ASSIGN(const Image alpha,
-               ResizeOf(image, out_height, out_width, filter, convention, RepeatAlpha));
+Result<Image> ResizeToOtherSize(const ImageView& image, const RowSource& wanted, int out_height,
+                                int out_width, Filter filter, Convention convention) {
   MMCPP_ASSIGN(Image out, Image::Allocate(out_height, out_width, 4));
-  ForRows(out_height, out_width, [&](int y) {
-    const uint8_t* rgb = colors.row(y);
-    const uint8_t* a = alpha.row(y);
-    uint8_t* to = out.row(y);
-    for (int x = 0; x < out_width; ++x, rgb += 3, a += 3, to += 4) Join(rgb, a, to);
-  });
+  const auto colors = [](const uint8_t* rgb, uint8_t* rgba) { std::memcpy(rgba, rgb, 3); };
+  const auto alpha = [](const uint8_t* alphas, uint8_t* rgba) {
+    Divide(rgba, alphas[0], rgba);
+    rgba[3] = alphas[0];
+  };
+  MMCPP_TRY(ResizeOnto(image, wanted, filter, convention, Premultiply, colors, &out));
+  MMCPP_TRY(ResizeOnto(image, wanted, filter, convention, RepeatAlpha, alpha, &out));
   return out;
 }
 
@@ -86,14 +107,20 @@ Result<Image> Copy(const ImageView& image) {
 
 }  // namespace
 
-Result<Image> ResizeRgba(const ImageView& image, int out_height, int out_width, Filter filter,
+Result<Image> ResizeRgba(RowSource* rows, int out_height, int out_width, Filter filter,
                          Convention convention) {
-  if (image.channels != 4) {
-    return InvalidArgument("resize: expected 4 channels, got " + std::to_string(image.channels));
+  if (rows->channels() != 4) {
+    return InvalidArgument("resize: expected 4 channels, got " + std::to_string(rows->channels()));
   }
   return CatchOutOfMemory([&]() -> Result<Image> {
+    Image read;
+    const ImageView* whole = rows->whole();
+    if (whole == nullptr) {
+      MMCPP_ASSIGN(read, ReadAll(rows));
+    }
+    const ImageView image = whole == nullptr ? ImageView(read) : *whole;
     if (image.height == out_height && image.width == out_width) return Copy(image);
-    return ResizeToOtherSize(image, out_height, out_width, filter, convention);
+    return ResizeToOtherSize(image, *rows, out_height, out_width, filter, convention);
   });
 }
 

@@ -140,6 +140,26 @@ TEST(Stop, BandsOfALargePictureAreItsRows) {
   EXPECT_EQ(std::vector<uint8_t>(feature.begin(), feature.end()), picture.pixels);
 }
 
+/// What a family does with a picture in memory without reading it.
+TEST(Stop, InTheMiddleOfWorkThatAsks) {
+  class AskingFamily : public FakeFamily {
+   public:
+    explicit AskingFamily(std::atomic<bool>* flag) : flag_(flag) {}
+    Status ProcessRows(RowSource* rows, const ItemPlan&, TensorView) const override {
+      MMCPP_TRY(rows->StillWanted());
+      *flag_ = true;
+      return rows->StillWanted();
+    }
+    std::atomic<bool>* flag_;
+  };
+  Fixture fixture;
+  fixture.media = {fixture.picture.view()};
+  std::atomic<bool> cancelled{false};
+  fixture.options.cancelled = &cancelled;
+  ExpectStop(fixture.ErrorOf(AskingFamily(&cancelled)), ErrorCode::kCancelled,
+             "process: the request was cancelled");
+}
+
 /// A progressive JPEG whose every bit is zero: some kilobytes for much work. Its one Huffman code,
 /// of one bit, is the difference 0; after the first scan each gives one more bit of every block.
 std::vector<uint8_t> LongProgressiveJpeg(int side) {

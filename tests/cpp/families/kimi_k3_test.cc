@@ -92,6 +92,28 @@ TEST(KimiK3, LaysOverItsBackground) {
   EXPECT_EQ(first_of_second_row("chessboard"), 8);
 }
 
+TEST(KimiK3, EndsInTheResizeOfWhatIsNotWanted) {
+  class UnwantedRows : public RowSource {
+   public:
+    explicit UnwantedRows(const ImageView& view)
+        : RowSource(view.height, view.width, 4), view_(view) {}
+    const ImageView* whole() const noexcept override { return &view_; }
+    Status Read(int, uint8_t*, size_t) override { return Ok{}; }
+    Status StillWanted() const override { return Error{ErrorCode::kCancelled, "enough"}; }
+
+   private:
+    ImageView view_;
+  };
+  nlohmann::json spec = Spec();
+  spec["in_patch_limit"] = 4;
+  const auto family = Make(spec);
+  const std::vector<uint8_t> clear(4 * 60 * 60);
+  UnwantedRows rows({clear.data(), 60, 60, 4 * 60, 4});
+  const auto plan = family->PlanItem(60, 60);
+  auto feature = Tensor::Allocate(DType::kU8, plan->feature_shape);
+  EXPECT_EQ(family->ProcessRows(&rows, *plan, feature->view()).error().message, "enough");
+}
+
 TEST(KimiK3, Refusals) {
   EXPECT_EQ(Make(Spec())->PlanItem(5, 0).error().message, "empty image");
   nlohmann::json spec = Spec();

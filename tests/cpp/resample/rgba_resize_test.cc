@@ -8,6 +8,7 @@
 #include <cstring>
 #include <vector>
 
+#include "base/row_source.h"
 #include "support/pictures.h"
 
 namespace mmcpp::resample {
@@ -33,6 +34,12 @@ struct Rgba {
   }
 };
 
+Result<Image> ResizeView(const ImageView& image, int height, int width, Filter filter,
+                         Convention convention) {
+  WholeRows rows(image);
+  return ResizeRgba(&rows, height, width, filter, convention);
+}
+
 /// The plane of one channel of four, multiplied by alpha if that is a colour, three times over.
 std::vector<uint8_t> Plane(const ImageView& rgba, int channel) {
   std::vector<uint8_t> plane;
@@ -51,7 +58,7 @@ TEST(ResizeRgba, MultipliesByAlphaBeforeAndDividesAfterwards) {
   const Rgba picture(21, 34);
   for (const auto convention : {Convention::kPillow13, Convention::kPillow12}) {
     for (const auto& [height, width] : {std::pair{9, 50}, {40, 11}, {21, 12}, {1, 1}}) {
-      const auto out = ResizeRgba(picture.view(), height, width, Filter::kBicubic, convention);
+      const auto out = ResizeView(picture.view(), height, width, Filter::kBicubic, convention);
       ASSERT_TRUE(out.ok());
       ASSERT_EQ(out->channels(), 4);
       std::vector<Image> planes;
@@ -77,17 +84,63 @@ TEST(ResizeRgba, MultipliesByAlphaBeforeAndDividesAfterwards) {
 TEST(ResizeRgba, TheSameSizeIsACopy) {
   const Rgba picture(5, 7);
   const auto out =
-      ResizeRgba(picture.view(), 5, 7, Filter::kBicubic, Convention::kPillow13).value();
+      ResizeView(picture.view(), 5, 7, Filter::kBicubic, Convention::kPillow13).value();
   for (int y = 0; y < 5; ++y) EXPECT_EQ(std::memcmp(out.row(y), picture.view().row(y), 28), 0);
+}
+
+/// A picture in memory, or one that must be read, that is wanted so many times.
+class WantedRows : public RowSource {
+ public:
+  WantedRows(const ImageView& view, bool in_memory, int wanted)
+      : RowSource(view.height, view.width, 4),
+        rows_(view),
+        in_memory_(in_memory),
+        wanted_(wanted) {}
+
+  const ImageView* whole() const noexcept override { return in_memory_ ? rows_.whole() : nullptr; }
+  Status Read(int rows, uint8_t* dst, size_t row_bytes) override {
+    return rows_.Read(rows, dst, row_bytes);
+  }
+  Status StillWanted() const override {
+    if (++asked < wanted_) return Ok{};
+    return Error{ErrorCode::kCancelled, "enough"};
+  }
+  mutable int asked = 0;
+
+ private:
+  WholeRows rows_;
+  bool in_memory_;
+  int wanted_;
+};
+
+TEST(ResizeRgba, EndsBetweenStripsOfEitherResize) {
+  const Rgba picture(1300, 700);  // 2.7 MB of three channels; a strip is of 256 KiB
+  const auto whole =
+      ResizeView(picture.view(), 37, 90, Filter::kBicubic, Convention::kPillow13).value();
+  for (const bool in_memory : {true, false}) {
+    const auto resize = [&](WantedRows* rows) {
+      return ResizeRgba(rows, 37, 90, Filter::kBicubic, Convention::kPillow13);
+    };
+    WantedRows all(picture.view(), in_memory, 1000);
+    const auto same = resize(&all);
+    ASSERT_TRUE(same.ok());
+    EXPECT_EQ(std::memcmp(same->data(), whole.data(), size_t{37} * 90 * 4), 0);
+    EXPECT_GE(all.asked, 20);
+    for (const int wanted : {1, 2, all.asked / 2, all.asked}) {
+      WantedRows rows(picture.view(), in_memory, wanted);
+      EXPECT_EQ(resize(&rows).error().message, "enough");
+      EXPECT_EQ(rows.asked, wanted);
+    }
+  }
 }
 
 TEST(ResizeRgba, Refusals) {
   const test::Picture picture(5, 7);
   EXPECT_EQ(
-      ResizeRgba(picture.view(), 5, 7, Filter::kBicubic, Convention::kPillow13).error().message,
+      ResizeView(picture.view(), 5, 7, Filter::kBicubic, Convention::kPillow13).error().message,
       "resize: expected 4 channels, got 3");
   const Rgba rgba(5, 7);
-  EXPECT_FALSE(ResizeRgba(rgba.view(), 0, 7, Filter::kBicubic, Convention::kPillow13).ok());
+  EXPECT_FALSE(ResizeView(rgba.view(), 0, 7, Filter::kBicubic, Convention::kPillow13).ok());
   EXPECT_EQ(Resize(rgba.view(), 2, 2, Filter::kBicubic).error().message,
             "resize: expected 3 channels, got 4");
   std::vector<uint8_t> memory(3);
