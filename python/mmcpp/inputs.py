@@ -278,6 +278,7 @@ def _is_pil_image(value: object) -> bool:
 
 def _pil_to_rgba(image: Any) -> npt.NDArray[np.uint8]:
     """As sglang 0.5.23 ``to_hwc_uint8``: three channels of what has no alpha, and of all that is RGB."""
+    image.load()  # a transparent colour may stand behind the pixels
     has_alpha = image.mode != "RGB" and ("A" in image.getbands() or "transparency" in image.info)
     return np.asarray(image.convert("RGBA" if has_alpha else "RGB"))
 

@@ -129,7 +129,7 @@ through its resize and lays the picture over the `background` of its spec: `none
 |---|---|---|---|---|---|---|
 | `inkling` | Inkling | `tests/python/test_inkling.py` | 18 | 3 | 3 | 0 |
 | `dsv41` | DeepSeek-V4.1 | `tests/python/test_dsv41.py` | 20 | 1020 | 2 | 0 |
-| `kimi_k3` | Kimi K3 | `tests/python/test_kimi_k3.py` | 141 | 1008 | 0 | 0 |
+| `kimi_k3` | Kimi K3 | `tests/python/test_kimi_k3.py` | 163 | 1008 | 0 | 0 |
 | `kimi_k3` functions | Kimi K3, seven backgrounds | `tests/python/test_kimi_k3.py` | 42 | | 0 | 0 |
 | `mimo_v2` | MiMo-V2.5 | `tests/python/test_float_families.py` | 30 in each float type | 1036 | 20 | 0 |
 | `intern_vl` | InternVL of sglang | `tests/python/test_float_families.py` | 20 in each float type | 351 | 10 | 0 |

@@ -3,11 +3,14 @@ import math
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, ImageOps
 
 import mmcpp
+from gif_writer import GRAY_RAMP, Frame, random_palette
+from gif_writer import image as gif_frame
+from gif_writer import write as write_gif
 from mmcpp import kimi_k3
-from png_writer import Png, write
+from png_writer import Png, chunk, write
 from samples import encode, noise, smooth
 
 torch = pytest.importorskip("torch")
@@ -225,6 +228,10 @@ def files():
         "png palette, 2 bits, interlaced",
         write(Png(50, 43, color=3, depth=2, interlaced=True, transparency=b"\0\x80")),
     )
+    behind = (chunk(b"tRNS", b"\0\x63"),)
+    yield "png gray, one, behind the pixels", write(Png(50, 43, color=0, after=behind))
+    yield "png palette, alphas, behind the pixels", write(Png(50, 43, color=3, after=behind))
+    yield "png rgb, one, behind the pixels", write(Png(50, 43, after=(chunk(b"tRNS", bytes(6)),)))
     yield "webp lossless", encode(rgba, "WEBP", lossless=True, exact=True)
     yield "webp lossy", encode(faded, "WEBP", quality=80)
     yield "webp opaque", encode(photo, "WEBP")
@@ -235,7 +242,8 @@ def files():
 
 
 def as_sglang_reads(image):
-    """to_hwc_uint8 of sglang 0.5.23: RGB as it is, RGBA of what else has transparency."""
+    """load_image and to_hwc_uint8 of sglang 0.5.23: RGB as it is, RGBA of what else has transparency."""
+    image.load()
     has_alpha = image.mode != "RGB" and ("A" in image.getbands() or "transparency" in image.info)
     return image.convert("RGBA" if has_alpha else "RGB")
 
@@ -266,3 +274,20 @@ def test_files_equal_pillow_torch_and_numpy(name, bg):
     for item in [*response.items, *processor.process_each(pictures)]:
         np.testing.assert_array_equal(item.feature, expected)
     np.testing.assert_array_equal(processor(pictures)["pixel_values"], np.concatenate([expected] * 3))
+
+
+def test_a_gray_gif_under_a_colour_palette():
+    """Pillow has no RGBA of it, but of the copy that vLLM makes to turn pictures."""
+    frame = Frame(50, 43, bits=3, palette=GRAY_RAMP[:24], transparent=3)
+    data = write_gif(50, 43, gif_frame(frame), palette=random_palette(8, 1))
+    spec = SPEC | {"background": "chessboard"}
+    with pytest.raises(ValueError, match="conversion from P to RGBA not supported"):
+        as_sglang_reads(Image.open(io.BytesIO(data)))
+    with pytest.raises(mmcpp.DecodeError, match="transparency of a gray frame under a colour palette"):
+        mmcpp.ImageProcessor.from_spec(spec)(data)
+    image = as_sglang_reads(ImageOps.exif_transpose(Image.open(io.BytesIO(data))))
+    assert image.mode == "RGBA"
+    assert (np.asarray(image)[..., 3] == 0).any()
+    processor = mmcpp.ImageProcessor.from_spec(spec, profile="vllm")
+    expected = processor(np.asarray(image))["pixel_values"]
+    np.testing.assert_array_equal(processor(data)["pixel_values"], expected)

@@ -78,10 +78,12 @@ Result<ImageInfo> ReadCheckedInfo(Bytes encoded, const DecodeLimits& limits) {
 }
 
 /// Decoders keep alpha of whatever has any; which files count as having some is decided here.
-DecodeOptions ForFile(const DecodeOptions& options, const ImageInfo& info) {
+DecodeOptions ForFile(Bytes encoded, const DecodeOptions& options, const ImageInfo& info) {
   DecodeOptions resolved = options;
-  const bool keeps = info.has_alpha && info.mode != "RGB";
-  if (options.alpha == AlphaMode::kKeep && !keeps) resolved.alpha = AlphaMode::kDrop;
+  if (options.alpha != AlphaMode::kKeep) return resolved;
+  const bool has_alpha =
+      info.has_alpha || (info.format == ImageFormat::kPng && codec::HasPngTransparency(encoded));
+  if (!has_alpha || info.mode == "RGB") resolved.alpha = AlphaMode::kDrop;
   return resolved;
 }
 
@@ -195,7 +197,7 @@ Result<ImageInfo> ReadImageInfo(Bytes encoded) {
 Result<Image> DecodeImage(Bytes encoded, const DecodeOptions& options) {
   return CatchOutOfMemory([&]() -> Result<Image> {
     MMCPP_ASSIGN(const ImageInfo info, ReadCheckedInfo(encoded, options.limits));
-    return DecodeChecked(encoded, ForFile(options, info), {}, info);
+    return DecodeChecked(encoded, ForFile(encoded, options, info), {}, info);
   });
 }
 
@@ -217,7 +219,7 @@ Result<codec::OpenedImage> codec::OpenImage(Bytes encoded, const DecodeOptions& 
     OpenedImage opened;
     MMCPP_ASSIGN(opened.info, ReadCheckedInfo(encoded, options.limits));
     MMCPP_ASSIGN(opened.rows,
-                 OpenChecked(encoded, ForFile(options, opened.info), stop, opened.info));
+                 OpenChecked(encoded, ForFile(encoded, options, opened.info), stop, opened.info));
     return opened;
   });
 }

@@ -16,6 +16,10 @@ Result<ImageInfo> ReadWebpInfo(Bytes encoded);
 Result<ImageInfo> ReadGifInfo(Bytes encoded);
 Result<ImageInfo> ReadBmpInfo(Bytes encoded);
 
+/// Whether a PNG has alpha or a transparent colour, be that one behind the pixels, where Pillow
+/// sees it only once the picture is loaded.
+bool HasPngTransparency(Bytes encoded);
+
 // Pixels as RGB8, transparency and depth by `options`; RGBA8 if those keep alpha, which they may
 // only for pictures that have some and are not of mode RGB. The caller has checked the limits
 // against Read*Info and turns the picture afterwards. A decoder that meets a size other than its

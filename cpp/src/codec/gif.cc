@@ -169,9 +169,11 @@ Result<Header> ReadHeader(Reader* reader) {
 Result<Palette> ColorsOf(const Header& header, const DecodeOptions& options) {
   const int transparent = header.frame.transparent;
   const Bytes& colors = header.shown_palette;
-  // Pillow cannot bring this to RGBA, unless it has copied the picture before, as vLLM lets it.
+  // Pillow cannot bring this to RGBA, unless it has copied the picture before, as vLLM lets it and
+  // as it does when it turns a picture.
   const bool to_rgba = options.alpha == AlphaMode::kComposite || options.alpha == AlphaMode::kKeep;
-  if (to_rgba && transparent >= 0 && header.is_gray && !colors.empty()) {
+  if (to_rgba && !options.apply_orientation && transparent >= 0 && header.is_gray &&
+      !colors.empty()) {
     return CorruptInput("gif: transparency of a gray frame under a colour palette");
   }
   Palette palette;

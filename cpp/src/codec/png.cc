@@ -277,6 +277,14 @@ Result<ImageInfo> ReadPngInfo(Bytes encoded) {
   return info;
 }
 
+bool HasPngTransparency(Bytes encoded) {
+  PngChunks chunks(encoded);
+  if (!chunks.ReadHeader().ok()) return false;
+  chunks.SkipData();
+  (void)chunks.ReadTrailer();  // of damage the decoder tells
+  return CanBeTransparent(chunks.header());
+}
+
 Result<Image> DecodePng(Bytes encoded, const DecodeOptions& options, const Stop& stop) {
   MMCPP_ASSIGN(OpenFile file, Open(encoded, options));
   const size_t channels = PngRows::Channels(file.header, options);

@@ -16,6 +16,7 @@
 #include "base/ensure.h"
 #include "codec/color.h"
 #include "codec/decode.h"
+#include "codec/formats.h"
 #include "mmcpp/image.h"
 #include "support/golden.h"
 
@@ -80,7 +81,8 @@ inline void CheckKeptAlpha(Bytes bytes, const ImageInfo& info) {
   composite.alpha = AlphaMode::kComposite;
   const auto kept = DecodeImage(bytes, keep);
   CheckRows(bytes, keep, kept);
-  const bool has_alpha = info.has_alpha && info.mode != "RGB";
+  const bool behind = info.format == ImageFormat::kPng && codec::HasPngTransparency(bytes);
+  const bool has_alpha = (info.has_alpha || behind) && info.mode != "RGB";
   const auto want = DecodeImage(bytes, has_alpha ? composite : DecodeOptions());
   ASSERT_EQ(kept.ok(), want.ok());
   if (!kept.ok()) return;
