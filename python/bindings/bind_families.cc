@@ -96,12 +96,14 @@ void BindFamilies(py::module_& m) {
       .def(
           "feature",
           [](const FamilyHolder& self, const py::object& image, const std::string& dtype) {
-            const BorrowedImage source(image);
+            const BorrowedImage source(image, -1, self.family->KeepsAlpha());
             const DType type = FeatureType(dtype);
             return ToArray(CallNoGil([&] { return Feature(*self.family, source.view(), type); }));
           },
           py::arg("image"), py::arg("dtype"),
-          "The feature of a uint8 [height, width, 3] array, without a hash or limits.");
+          "The feature of a uint8 [height, width, 3] array, or of one of four channels if the "
+          "family "
+          "keeps alpha, without a hash or limits.");
   m.def("family_names", &FamilyNames, "The names that a spec's `family` may have.");
 }
 

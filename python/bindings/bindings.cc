@@ -113,18 +113,18 @@ BorrowedBytes::BorrowedBytes(const py::handle& object, int item) {
 }
 
 BorrowedImage::BorrowedImage(const py::handle& object, int item, bool keeps_alpha) {
+  const std::string expected =
+      std::string("expected a uint8 array [height, width, ") + (keeps_alpha ? "3 or 4]" : "3]");
   if (!py::isinstance<py::array>(object)) {
-    RaiseTypeError(item, "expected a uint8 array [height, width, 3], got " + TypeName(object));
+    RaiseTypeError(item, expected + ", got " + TypeName(object));
   }
   array_ = py::reinterpret_borrow<py::array>(object);
   const std::string dtype = py::str(static_cast<py::object>(array_.dtype()));
-  if (dtype != "uint8") {
-    RaiseTypeError(item, "expected a uint8 array [height, width, 3], got dtype " + dtype);
-  }
+  if (dtype != "uint8") RaiseTypeError(item, expected + ", got dtype " + dtype);
   const std::string shape = py::str(array_.attr("shape"));
   const bool has_alpha = keeps_alpha && array_.ndim() == 3 && array_.shape(2) == 4;
   if (!has_alpha && (array_.ndim() != 3 || array_.shape(2) != 3)) {
-    RaiseValueError(item, "expected a uint8 array [height, width, 3], got shape " + shape);
+    RaiseValueError(item, expected + ", got shape " + shape);
   }
   constexpr py::ssize_t kMaxSide = INT32_MAX;
   if (array_.size() == 0 || array_.shape(0) > kMaxSide || array_.shape(1) > kMaxSide) {

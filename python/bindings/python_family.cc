@@ -30,8 +30,9 @@ Result<Tensor> ToTensor(const py::array& array) {
 }
 
 py::array_t<uint8_t> CopyPixels(const ImageView& image) {
-  py::array_t<uint8_t> array({py::ssize_t{image.height}, py::ssize_t{image.width}, py::ssize_t{3}});
-  const size_t row_bytes = static_cast<size_t>(image.width) * 3;
+  py::array_t<uint8_t> array(
+      {py::ssize_t{image.height}, py::ssize_t{image.width}, py::ssize_t{image.channels}});
+  const size_t row_bytes = static_cast<size_t>(image.width) * static_cast<size_t>(image.channels);
   for (int y = 0; y < image.height; ++y) {
     std::memcpy(array.mutable_data() + static_cast<size_t>(y) * row_bytes, image.row(y), row_bytes);
   }
@@ -67,6 +68,7 @@ class PythonFamily final : public Family {
       : name_(methods.attr("name").cast<std::string>()),
         feature_name_(methods.attr("feature_name").cast<std::string>()),
         pads_(methods.attr("pads_features").cast<bool>()),
+        keeps_alpha_(methods.attr("keeps_alpha").cast<bool>()),
         plan_(methods.attr("plan")),
         process_(methods.attr("process")),
         aux_(methods.attr("aux")),
@@ -83,6 +85,7 @@ class PythonFamily final : public Family {
   const char* name() const noexcept override { return name_.c_str(); }
   const char* feature_name() const noexcept override { return feature_name_.c_str(); }
   bool PadsFeatures() const noexcept override { return pads_; }
+  bool KeepsAlpha() const noexcept override { return keeps_alpha_; }
 
   Result<ItemPlan> PlanItem(int height, int width) const override {
     return CallPython(
@@ -166,7 +169,7 @@ class PythonFamily final : public Family {
 
  private:
   std::string name_, feature_name_;
-  bool pads_;
+  bool pads_, keeps_alpha_;
   py::object plan_, process_, aux_, layout_, positions_;
 };
 

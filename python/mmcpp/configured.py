@@ -104,8 +104,8 @@ class Configured:
         """Configure with a family that is written in Python.
 
         Args:
-            family: an instance of a subclass of ``mmcpp.family.Family``. Its ``name``, ``feature_name`` and
-                ``pads_features`` are read once, here.
+            family: an instance of a subclass of ``mmcpp.family.Family``. Its ``name``, ``feature_name``,
+                ``pads_features`` and ``keeps_alpha`` are read once, here.
             profile: as for ``from_spec``.
             limits: as for ``from_spec``.
 

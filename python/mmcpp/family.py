@@ -77,6 +77,9 @@ class Family(abc.ABC):
     pads_features: bool = False
     """Whether features of one batch may differ in the sides behind the first: the packed tensor has the
     largest of each then, zero elsewhere, and ``process`` may get a larger ``out``."""
+    keeps_alpha: bool = False
+    """Whether transparency is the family's to deal with: ``process`` gets pictures that have some with four
+    channels then, and arrays ``[height, width, 4]`` may be given; whatever the decode profile does with it."""
     image_token_id: int | None = None
     """The placeholder of a picture, for the layout that this class has."""
 
@@ -97,7 +100,8 @@ class Family(abc.ABC):
         """Write the feature of a picture.
 
         Args:
-            image: ``uint8 [height, width, 3]``, RGB.
+            image: ``uint8 [height, width, 3]``, RGB; with ``keeps_alpha``, of a picture with transparency
+                ``[height, width, 4]``, RGBA.
             plan: of this size.
             out: of shape ``plan.feature_shape``, zero. ``float32``, ``float16``, ``uint8`` (pixels as
                 resized, normalisation left to the device), or ``uint16`` for the bits of bfloat16, as
@@ -184,6 +188,7 @@ class _Methods:
         self.name = str(family.name)
         self.feature_name = str(family.feature_name)
         self.pads_features = bool(family.pads_features)
+        self.keeps_alpha = bool(family.keeps_alpha)
 
     def plan(self, height: int, width: int) -> Outcome:
         return outcome(self._plan, height, width)

@@ -4,6 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from PIL import Image
 
 import mmcpp
 from mmcpp.family import Explicit, Family, Repeat, Text
@@ -35,6 +36,10 @@ class MeanColor(Family):
 
 def mean(picture):
     return picture.reshape(-1, 3).mean(axis=0).astype(np.float32)
+
+
+def mean4(picture):
+    return picture.reshape(-1, 4).mean(axis=0).astype(np.float32)
 
 
 @pytest.fixture(scope="module")
@@ -201,6 +206,32 @@ def test_features_that_are_padded():
         expected = np.zeros((4, 5, 3), np.uint8)
         expected[: picture.shape[0], : picture.shape[1]] = picture
         np.testing.assert_array_equal(feature, expected)
+
+
+class Alpha(MeanColor):
+    """The mean of alpha beside that of each colour, 256 for a picture without."""
+
+    keeps_alpha = True
+
+    def plan(self, height, width):
+        return mmcpp.ItemPlan((1, 4), (1, 1, 1), height, height, width)
+
+    def process(self, image, plan, out):
+        out[0, 3] = 256
+        out[0, : image.shape[2]] = image.reshape(-1, image.shape[2]).mean(axis=0)
+
+
+@pytest.mark.parametrize("profile", ["hf", "vllm"])
+def test_transparency_may_be_the_familys(profile):
+    processor = mmcpp.ImageProcessor.from_family(Alpha(), profile=profile)
+    clear = np.dstack([noise(6, 5), np.arange(30, dtype=np.uint8).reshape(6, 5)])
+    opaque = noise(4, 3)
+    features = processor([encode(clear), clear, Image.fromarray(clear), encode(opaque), opaque])["colors"]
+    np.testing.assert_array_equal(features, [mean4(clear)] * 3 + [[*mean(opaque), 256]] * 2)
+    with pytest.raises(ValueError, match=r"expected a uint8 array \[height, width, 3 or 4\], got shape \(4, 3\)"):
+        processor([opaque[..., 0]])
+    with pytest.raises(ValueError, match=r"expected a uint8 array \[height, width, 3\], got shape \(6, 5, 4\)"):
+        mmcpp.ImageProcessor.from_family(MeanColor())([clear])
 
 
 class Keeping(MeanColor):
