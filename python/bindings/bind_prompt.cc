@@ -1,4 +1,5 @@
-// mrope_positions, xdrope_positions and plan_request.
+// mrope_positions, video_mrope_positions, xdrope_positions and plan_request.
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -20,6 +21,17 @@ std::vector<GridThw> ToGrids(const std::vector<Grid>& grids) {
   std::vector<GridThw> sizes;
   for (const auto& [t, h, w] : grids) sizes.push_back({t, h, w});
   return sizes;
+}
+
+using VideoItem = std::tuple<uint32_t, uint32_t, Grid, uint32_t, float>;
+
+std::vector<MropeItem> ToMropeItems(const std::vector<VideoItem>& items) {
+  std::vector<MropeItem> result;
+  for (const auto& [first, last, grid, temporal_merge, time_step] : items) {
+    const auto [t, h, w] = grid;
+    result.push_back({{first, last}, {t, h, w}, temporal_merge, time_step});
+  }
+  return result;
 }
 
 py::dict RequestDict(PlannedRequest planned) {
@@ -50,6 +62,16 @@ void BindPrompt(py::module_& m) {
       },
       py::arg("length"), py::arg("offsets"), py::arg("grids"), py::arg("merge_size"),
       "(int64 [3, length], delta).");
+  m.def(
+      "video_mrope_positions",
+      [](size_t length, const std::vector<VideoItem>& items, uint32_t merge_size) -> py::tuple {
+        const auto mrope_items = ToMropeItems(items);
+        MRope mrope =
+            CallNoGil([&] { return VideoMropePositions(length, mrope_items, merge_size); });
+        return py::make_tuple(ToArray(std::move(mrope.position_ids)), mrope.delta);
+      },
+      py::arg("length"), py::arg("items"), py::arg("merge_size"),
+      "(int64 [3, length], delta); an item is (first, last, grid, temporal_merge, time_step).");
   m.def(
       "xdrope_positions",
       [](size_t length, const Offsets& offsets, const std::vector<Grid>& grids, uint32_t merge_size,

@@ -135,6 +135,9 @@ def resize(
     out: npt.NDArray[np.uint8] | None = None,
 ) -> npt.NDArray[np.uint8]: ...
 def token_ids(ids: Any) -> npt.NDArray[np.int64]: ...
+def video_mrope_positions(
+    length: int, items: Sequence[tuple[int, int, tuple[int, int, int], int, float]], merge_size: int
+) -> tuple[npt.NDArray[np.int64], int]: ...
 def xdrope_positions(
     length: int,
     offsets: Sequence[tuple[int, int]],

@@ -106,6 +106,7 @@ Positions that are not plain are compared with `get_rope_index` of models of tra
 | `mrope` with `row_tokens` | HY-V4-VL | 80 | 0 |
 | `xdrope` | HunYuanVL, of 3 and 4 axes, with and without extra tokens | 80 each | 0 |
 | `canvas` of `minicpmv` | MiniCPM-V 4.7, both downsample modes, with and without numbers | 80 each | 0 |
+| `mmcpp.mrope`, videos too | ten: steps of one, of seconds, merged, or each frame alone | 80 each | 0 |
 
 Where transformers goes on with settings that make no sense, some are refused when a checkpoint is read: a side, a count
 or a number of tokens below one; a shortest edge under what is cut out; sides of no square where a rule is for squares;

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import mmcpp
-from mmcpp import _mmcpp, qwen_vl
+from mmcpp import _mmcpp, mrope, qwen_vl
 
 pytestmark = pytest.mark.hf
 pytest.importorskip("transformers", minversion="5.24", reason="transformers 5.24 is the reference")
@@ -80,6 +80,77 @@ def test_positions_equal_those_of_transformers(model: str) -> None:
         assert delta == expected_delta, seed
         pictures += len(items)
     assert pictures > MIXES  # the mixes are no texts
+
+
+VIDEO = 2
+"""mm_token_type_ids of a video's tokens."""
+VIDEO_RULES = {  # model: how its videos count
+    "qwen2_vl": "plain",
+    "qwen2_5_vl": "seconds",
+    "ernie4_5_vl_moe": "merged",
+    "paddleocr_vl": "plain",
+    **dict.fromkeys(["qwen3_vl", "qwen3_5", "glm4v", "glm46v", "cosmos3_omni", "qwen4_exp"], "frames"),
+}
+
+
+def video_mix(seed: int, rule: str):
+    """Length, items, merge size, types of tokens, and what get_rope_index takes beside them."""
+    choose = random.Random(seed)
+    merge, temporal_merge = choose.choice([1, 2, 2, 3]), choose.choice([1, 2, 3]) if rule == "merged" else 1
+    items, images, videos, seconds = [], [], [], []
+    types = [0] * choose.randrange(4)
+
+    def add(kind: int, grid, **options):
+        tokens = grid[0] // options.get("temporal_merge", 1) * (grid[1] // merge) * (grid[2] // merge)
+        items.append(mrope.MropeItem(len(types), len(types) + tokens - 1, grid, **options))
+        types.extend([kind] * tokens + [0] * choose.randint(1, 12))
+
+    for _ in range(choose.randint(1, 4)):
+        h, w = (choose.randint(1, 8) * merge for _ in range(2))
+        if choose.random() < 0.3:
+            images.append((1, h, w))
+            add(IMAGE, (1, h, w))
+            continue
+        t = choose.choice([1, 2, 5, 9, 33]) * temporal_merge + choose.randrange(temporal_merge)
+        videos.append((t, h, w))
+        if rule == "frames":
+            for _ in range(t):
+                add(VIDEO, (1, h, w))
+        elif rule == "seconds":
+            seconds.append(choose.choice([1.0, 0.5, 2 / 3, 0.08341666, choose.uniform(0, 3)]))
+            add(VIDEO, (t, h, w), time_step=float(np.float32(2) * np.float32(seconds[-1])))
+        else:
+            add(VIDEO, (t, h, w), temporal_merge=temporal_merge)
+    if seed % 3 == 0:
+        del types[items[-1].last + 1 :]
+    more = {"second_per_grid_ts": torch.tensor(seconds)} if seconds else {}
+    return items, merge, temporal_merge, types, images, videos, more
+
+
+@pytest.mark.parametrize("model", VIDEO_RULES)
+def test_positions_of_videos_equal_those_of_transformers(model: str) -> None:
+    cls = getattr(importlib.import_module(f"transformers.models.{model}.modeling_{model}"), MODELS[model])
+    videos_seen = longer = 0
+    for seed in range(MIXES):
+        items, merge, temporal_merge, types, images, videos, more = video_mix(seed, VIDEO_RULES[model])
+        vision = SimpleNamespace(spatial_merge_size=merge, tokens_per_second=2, temporal_merge_size=temporal_merge)
+        this = SimpleNamespace(config=SimpleNamespace(vision_config=vision))
+        this.get_vision_position_ids = cls.get_vision_position_ids.__get__(this)
+        expected, deltas = cls.get_rope_index(
+            this,
+            torch.zeros(1, len(types), dtype=torch.long),
+            torch.tensor([types], dtype=torch.int32),
+            image_grid_thw=torch.tensor(images) if images else None,
+            video_grid_thw=torch.tensor(videos) if videos else None,
+            **more,
+        )
+        positions, delta = mrope.mrope_positions(len(types), items, merge)
+        np.testing.assert_array_equal(positions, expected[:, 0].numpy(), err_msg=f"seed {seed}")
+        assert delta == int(deltas[0]), seed
+        videos_seen += len(videos)
+        longer += any(t > max(h, w) for t, h, w in videos)
+    assert videos_seen > MIXES
+    assert longer > MIXES // 9  # what follows does not wait for the end of a long video
 
 
 @pytest.mark.parametrize("axes", [3, 4])

@@ -53,6 +53,25 @@ constexpr size_t kMaxMropeTokens = size_t{1} << 26;
 MMCPP_EXPORT Result<MRope> MropePositions(size_t length, Span<const TokenRange> offsets,
                                           Span<const GridThw> grids, uint32_t merge_size);
 
+/// A picture or a video of a prompt, as VideoMropePositions counts it.
+struct MropeItem {
+  TokenRange range;
+  GridThw grid;                 ///< in patches
+  uint32_t temporal_merge = 1;  ///< steps of grid.t that one step of tokens stands for
+  float time_step = 1;          ///< positions from one step of tokens to the next
+};
+
+/// The same with videos, as get_rope_index of transformers 5.24 has them: a token (t, h, w) is at
+/// base + (t * time_step, h, w), in float32 and cut to an integer, and what follows the item goes
+/// on at base + max(h/merge, w/merge), however long the video is. Qwen2-VL: a time_step of 1;
+/// Qwen2.5-VL: tokens_per_second * second_per_grid_ts, a product of float32, and 1 for pictures;
+/// Ernie-4.5-VL: 1, and temporal_merge for videos. Where timestamps stand between the frames, as in
+/// Qwen3-VL and the GLM models, each frame is an item with a t of 1.
+/// Errors: as MropePositions, and kInvalidArgument for a temporal_merge of 0 or a time_step that is
+/// negative, no number, or leads beyond 2^31.
+MMCPP_EXPORT Result<MRope> VideoMropePositions(size_t length, Span<const MropeItem> items,
+                                               uint32_t merge_size);
+
 /// XD-RoPE position ids int64 [axes, length] of a prompt whose item i, a picture of grids[i]
 /// patches merged by `merge_size`, stands at offsets[i] as rows of grid.w/merge + 1 tokens, with or
 /// without one more token before and one behind all rows. Every token counts on all axes together,

@@ -160,5 +160,31 @@ TEST(MropePositions, RefusesWhatTheReferenceCrashedOn) {
                 ErrorCode::kLimitExceeded);
 }
 
+TEST(VideoMropePositions, StepsOfTimeAndWhatFollows) {
+  // A token, a video of 5 steps of 1 x 2 tokens that count 1.5, another token.
+  const MropeItem video = {{1, 10}, {10, 2, 4}, 2, 1.5F};
+  const auto result = VideoMropePositions(12, Span<const MropeItem>(&video, 1), 2);
+  ASSERT_TRUE(result.ok()) << result.error().message;
+  EXPECT_EQ(Row(*result, 0), (std::vector<int64_t>{0, 1, 1, 2, 2, 4, 4, 5, 5, 7, 7, 3}));
+  EXPECT_EQ(Row(*result, 1), (std::vector<int64_t>{0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 3}));
+  EXPECT_EQ(Row(*result, 2), (std::vector<int64_t>{0, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 3}));
+  EXPECT_EQ(result->delta, 8 - 12) << "of the largest, which is not the last";
+}
+
+TEST(VideoMropePositions, Refusals) {
+  const auto refusal = [](MropeItem item) {
+    const auto result = VideoMropePositions(9, Span<const MropeItem>(&item, 1), 1);
+    return result.ok() ? std::string("none") : result.error().message;
+  };
+  EXPECT_EQ(refusal({{0, 7}, {2, 2, 2}, 1, 0}), "none");
+  EXPECT_EQ(refusal({{0, 7}, {2, 2, 2}, 0, 1}), "mrope: temporal_merge must be positive, got 0");
+  EXPECT_EQ(refusal({{0, 7}, {2, 2, 2}, 2, 1}), "mrope: token span does not match grid");
+  EXPECT_EQ(refusal({{0, 7}, {2, 2, 2}, 1, -1}), "mrope: a time step of -1.000000 for 2 steps");
+  for (const float step :
+       {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(), 2e9F}) {
+    EXPECT_NE(refusal({{0, 7}, {2, 2, 2}, 1, step}), "none") << step;
+  }
+}
+
 }  // namespace
 }  // namespace mmcpp
