@@ -60,4 +60,4 @@ PATH=/usr/aarch64-linux-gnu/bin:$PATH AUDITWHEEL_LD_LIBRARY_PATH=$libraries \
 cd "$checkout"
 # A child process would be started without qemu, so tests that start some are left out.
 PYTHONPATH=$work/site there -m pytest -q -p no:cacheprovider \
-  tests/python/test_{pipeline,image,ray}.py -k "not other_processes and not loader" "${@:4}"
+  tests/python/test_{configured,pipeline,image,ray}.py -k "not other_processes and not loader" "${@:4}"
