@@ -99,7 +99,7 @@ void CheckPatches(ByteReader* in) {
         Tensor::Allocate(dtype, {int64_t{height} * width / patch, 3 * layout.copies * patch});
     Require(out.ok());
     std::memset(out->data(), 0xa5, out->byte_count());
-    Require(families::ResizeToPatches(picture.view, height, width, Filter::kBicubic,
+    Require(families::ResizeToPatches(picture.view, {height, width}, Filter::kBicubic,
                                       Convention::kPillow13, layout, table, out->view())
                 .ok());
     return std::vector<uint8_t>(out->data(), out->data() + out->byte_count());

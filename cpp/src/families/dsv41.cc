@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "base/ensure.h"
-#include "families/canvas_patches.h"
 #include "families/item_prompt.h"
+#include "families/resize_patches.h"
 #include "transforms/normalize.h"
 #include "transforms/padded_sizes.h"
 #include "transforms/patchify.h"
@@ -102,19 +102,19 @@ Sides CanvasOf(int height, int width, const Config& config) {
 
 /// ImageOps.pad of Pillow, or stretched over the canvas where the picture is too wide. Python's
 /// round() is half to even, and so is nearbyint in the default rounding mode.
-Result<Placement> PlaceOn(transforms::Size canvas, int height, int width, const Config& config) {
-  Placement placement;
-  placement.canvas = placement.picture = canvas;
-  placement.color = kGray;
-  if (config.max_ratio && width >= *config.max_ratio * height) return placement;
-  MMCPP_ASSIGN(placement.picture, transforms::ContainSize(height, width, canvas));
+Result<Canvas> PlaceOn(transforms::Size size, int height, int width, const Config& config) {
+  if (config.max_ratio && width >= *config.max_ratio * height) {
+    return Canvas(size.height, size.width);
+  }
+  MMCPP_ASSIGN(const transforms::Size picture, transforms::ContainSize(height, width, size));
   const auto middle = [](int gap) { return static_cast<int>(std::nearbyint(gap * 0.5)); };
-  placement.top = middle(canvas.height - placement.picture.height);
-  placement.left = middle(canvas.width - placement.picture.width);
-  return placement;
+  return Canvas(size.height, size.width,
+                {middle(size.height - picture.height), middle(size.width - picture.width),
+                 picture.height, picture.width},
+                kGray);
 }
 
-Result<Placement> Place(int height, int width, const Config& config) {
+Result<Canvas> Place(int height, int width, const Config& config) {
   if (height <= 0 || width <= 0) return InvalidArgument("empty image");
   const std::string given = std::to_string(height) + "x" + std::to_string(width);
   const Sides canvas = CanvasOf(height, width, config);
@@ -136,26 +136,31 @@ class Dsv41 final : public Family {
   const char* feature_name() const noexcept override { return "pixel_values"; }
 
   Result<ItemPlan> PlanItem(int height, int width) const override {
-    MMCPP_ASSIGN(const Placement placement, Place(height, width, config_));
+    MMCPP_ASSIGN(const Canvas canvas, Place(height, width, config_));
     const int side = config_.patches.patch_size;
-    const GridThw grid = {1, static_cast<uint32_t>(placement.canvas.height / side),
-                          static_cast<uint32_t>(placement.canvas.width / side)};
-    const Sides canvas = {static_cast<double>(placement.canvas.height),
-                          static_cast<double>(placement.canvas.width)};
+    const GridThw grid = {1, static_cast<uint32_t>(canvas.height / side),
+                          static_cast<uint32_t>(canvas.width / side)};
+    const Sides sides = {static_cast<double>(canvas.height), static_cast<double>(canvas.width)};
     ItemPlan plan;
     plan.feature_shape = {int64_t{grid.h} * grid.w, 3, side, side};
     plan.geometry = grid;
-    plan.tokens = config_.prompt.TokensWith(static_cast<uint64_t>(Tokens(canvas, config_)));
-    plan.resized_height = placement.canvas.height;
-    plan.resized_width = placement.canvas.width;
+    plan.tokens = config_.prompt.TokensWith(static_cast<uint64_t>(Tokens(sides, config_)));
+    plan.resized_height = canvas.height;
+    plan.resized_width = canvas.width;
     return plan;
   }
 
   Status ProcessItem(const ImageView& image, const ItemPlan& /*plan*/,
                      TensorView feature) const override {
-    MMCPP_ASSIGN(const Placement placement, Place(image.height, image.width, config_));
-    return ResizeToCanvasPatches(image, placement, config_.convention, config_.patches, table_,
-                                 feature);
+    MMCPP_ASSIGN(const Canvas canvas, Place(image.height, image.width, config_));
+    return ResizeToPatches(image, canvas, Filter::kBicubic, config_.convention, config_.patches,
+                           table_, feature);
+  }
+
+  Status ProcessRows(RowSource* rows, const ItemPlan& /*plan*/, TensorView feature) const override {
+    MMCPP_ASSIGN(const Canvas canvas, Place(rows->height(), rows->width(), config_));
+    return ResizeToPatches(rows, canvas, Filter::kBicubic, config_.convention, config_.patches,
+                           table_, feature);
   }
 
   Result<std::vector<NamedTensor>> Aux(const ItemPlan& plan) const override {

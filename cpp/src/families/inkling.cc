@@ -189,7 +189,7 @@ class Inkling final : public Family {
     MMCPP_ASSIGN(const auto writer, transforms::HwcPatchWriter::Make(
                                         plan.resized_height, plan.resized_width, config_.patches,
                                         config_.pixels.table, config_.padding, feature));
-    return resample::ResizeTiles(input, plan.resized_height, plan.resized_width,
+    return resample::ResizeTiles(input, {plan.resized_height, plan.resized_width},
                                  config_.pixels.filter, config_.pixels.convention,
                                  config_.patches.patch_size, [&writer](const resample::Tile& tile) {
                                    writer.Write(tile.y, tile.x, tile.height, tile.width, tile.rows,

@@ -12,8 +12,8 @@
 
 #include "base/ensure.h"
 #include "base/row_source.h"
-#include "families/canvas_patches.h"
 #include "families/item_prompt.h"
+#include "families/resize_patches.h"
 #include "resample/rgba_resize.h"
 #include "transforms/background.h"
 #include "transforms/normalize.h"
@@ -86,26 +86,27 @@ Result<Config> ReadConfig(SpecReader spec) {
   return config;
 }
 
-Result<Placement> Place(int height, int width, const Config& config) {
+Result<Canvas> Place(int height, int width, const Config& config) {
   MMCPP_ASSIGN(const transforms::PaddedSize size,
                transforms::NavitSize(height, width, config.budget));
   if (int64_t{size.content.height} * size.content.width > kMaxPixels) {
     return LimitExceeded("resize: " + std::to_string(height) + "x" + std::to_string(width) +
                          " stays over " + std::to_string(kMaxPixels) + " pixels");
   }
-  return Placement{size.canvas, size.content};
+  return Canvas(size.canvas.height, size.canvas.width,
+                {0, 0, size.content.height, size.content.width});
 }
 
 /// Resized with its alpha, and on the canvas without.
-Result<Image> LayOnCanvas(RowSource* rows, const Placement& placement, const Config& config) {
+Result<Image> LayOnCanvas(RowSource* rows, const Canvas& canvas, const Config& config) {
   MMCPP_ASSIGN(const Image rgba,
-               resample::ResizeRgba(rows, placement.picture.height, placement.picture.width,
+               resample::ResizeRgba(rows, canvas.picture.height, canvas.picture.width,
                                     Filter::kBicubic, config.convention));
-  MMCPP_ASSIGN(Image canvas, Image::Allocate(placement.canvas.height, placement.canvas.width));
-  std::memset(canvas.data(), 0, canvas.row_bytes() * static_cast<size_t>(canvas.height()));
+  MMCPP_ASSIGN(Image laid, Image::Allocate(canvas.height, canvas.width));
+  std::memset(laid.data(), 0, laid.row_bytes() * static_cast<size_t>(laid.height()));
   MMCPP_TRY(transforms::LayOver(rgba, config.background,
-                                {canvas.data(), rgba.height(), rgba.width(), canvas.row_bytes()}));
-  return canvas;
+                                {laid.data(), rgba.height(), rgba.width(), laid.row_bytes()}));
+  return laid;
 }
 
 class KimiK3 final : public Family {
@@ -116,39 +117,37 @@ class KimiK3 final : public Family {
   const char* feature_name() const noexcept override { return "pixel_values"; }
 
   Result<ItemPlan> PlanItem(int height, int width) const override {
-    MMCPP_ASSIGN(const Placement placement, Place(height, width, config_));
+    MMCPP_ASSIGN(const Canvas canvas, Place(height, width, config_));
     const int side = config_.patches.patch_size;
-    const GridThw grid = {1, static_cast<uint32_t>(placement.canvas.height / side),
-                          static_cast<uint32_t>(placement.canvas.width / side)};
+    const GridThw grid = {1, static_cast<uint32_t>(canvas.height / side),
+                          static_cast<uint32_t>(canvas.width / side)};
     const auto merge = static_cast<uint64_t>(config_.budget.merge_size);
     ItemPlan plan;
     plan.feature_shape = {int64_t{grid.h} * grid.w, 3, side, side};
     plan.geometry = grid;
     plan.tokens = config_.prompt.TokensWith(
         config_.fixed_tokens != 0 ? config_.fixed_tokens : (grid.h / merge) * (grid.w / merge));
-    plan.resized_height = placement.canvas.height;
-    plan.resized_width = placement.canvas.width;
+    plan.resized_height = canvas.height;
+    plan.resized_width = canvas.width;
     return plan;
   }
 
   bool KeepsAlpha() const noexcept override { return true; }
 
-  Status ProcessRows(RowSource* rows, const ItemPlan& plan, TensorView feature) const override {
-    if (rows->channels() != 4) return Family::ProcessRows(rows, plan, feature);
-    MMCPP_ASSIGN(const Placement placement, Place(rows->height(), rows->width(), config_));
-    MMCPP_ASSIGN(const Image canvas, LayOnCanvas(rows, placement, config_));
-    return transforms::PatchifyBlocks(canvas, config_.patches, config_.table, feature);
+  Status ProcessRows(RowSource* rows, const ItemPlan& /*plan*/, TensorView feature) const override {
+    MMCPP_ASSIGN(const Canvas canvas, Place(rows->height(), rows->width(), config_));
+    if (rows->channels() != 4) {
+      return ResizeToPatches(rows, canvas, Filter::kBicubic, config_.convention, config_.patches,
+                             config_.table, feature);
+    }
+    MMCPP_ASSIGN(const Image laid, LayOnCanvas(rows, canvas, config_));
+    return transforms::PatchifyBlocks(laid, config_.patches, config_.table, feature);
   }
 
   Status ProcessItem(const ImageView& image, const ItemPlan& plan,
                      TensorView feature) const override {
-    if (image.channels == 4) {
-      WholeRows rows(image);
-      return ProcessRows(&rows, plan, feature);
-    }
-    MMCPP_ASSIGN(const Placement placement, Place(image.height, image.width, config_));
-    return ResizeToCanvasPatches(image, placement, config_.convention, config_.patches,
-                                 config_.table, feature);
+    WholeRows rows(image);
+    return ProcessRows(&rows, plan, feature);
   }
 
   Result<std::vector<NamedTensor>> Aux(const ItemPlan& plan) const override {

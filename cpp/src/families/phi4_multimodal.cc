@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "families/item_prompt.h"
 #include "families/resize_planes.h"
 #include "resample/float_resize.h"
+#include "transforms/planes.h"
 #include "transforms/tile_grids.h"
 
 namespace mmcpp::families {
@@ -29,6 +31,8 @@ constexpr int kLeastSide = 10;                    // of the picture on the grid,
 // The model lays its tokens out so whatever the tiles are: 16 rows of 16 of the whole, each row and
 // each of the grid's with one behind it, and one between the two.
 constexpr uint64_t kWholeTokens = 256 + 16, kSeparatorTokens = 1;
+
+constexpr std::array<uint8_t, 3> kWhite = {255, 255, 255};
 
 constexpr std::array<const char*, 1> kOnes = {"image_attention_mask"};
 
@@ -136,14 +140,17 @@ class Phi4Multimodal final : public Family {
     const TensorView tiles = {feature.data, feature.dtype, feature.shape.subspan(1, 4)};
     MMCPP_TRY(CheckFloats(feature));
     MMCPP_ASSIGN(const Fit fit, FitOnGrid(image.height, image.width, config_));
-    MMCPP_ASSIGN(const Image canvas, LayOnCanvas(image, fit));
     const int side = config_.side;
-    MMCPP_TRY(ResizeToPlanes(canvas, fit.canvas, config_.pixels,
-                             {side, side, fit.grid.rows, fit.grid.columns, 1}, tiles));
-    if (fit.grid.count() == 1) {
-      return ResizeToPlanes(canvas, fit.canvas, config_.pixels, {side, side}, tiles);
+    const transforms::PlaneTiles grid = {side, side, fit.grid.rows, fit.grid.columns, 1};
+    if (fit.grid.count() == 1) {  // both tiles are the whole
+      MMCPP_TRY(ResizeToPlanes(image, fit.picture, config_.pixels, grid, tiles, 0, 0, kWhite));
+      const size_t bytes = TileBytes(feature);
+      std::memcpy(feature.data, static_cast<const uint8_t*>(feature.data) + bytes, bytes);
+      return Ok{};
     }
-    return WriteWhole(canvas, feature);
+    MMCPP_ASSIGN(const auto writer,
+                 transforms::PlaneWriter::Make(grid, config_.pixels.table, tiles));
+    return WriteGridAndWhole(image, fit, writer, feature);
   }
 
   Result<std::vector<NamedTensor>> Aux(const ItemPlan& plan) const override {
@@ -178,30 +185,28 @@ class Phi4Multimodal final : public Family {
     return CheckFloatFeature(own, feature);
   }
 
-  Result<Image> LayOnCanvas(const ImageView& image, const Fit& fit) const {
-    MMCPP_ASSIGN(Image canvas, Image::Allocate(fit.canvas.height, fit.canvas.width));
-    for (int y = 0; y < fit.canvas.height; ++y) {
-      const int kept = y < fit.picture.height ? fit.picture.width : 0;
-      std::fill(canvas.row(y) + 3 * static_cast<size_t>(kept), canvas.row(y) + canvas.row_bytes(),
-                uint8_t{255});
-    }
-    MMCPP_TRY(ResizeInto(image,
-                         {canvas.data(), fit.picture.height, fit.picture.width, canvas.row_bytes()},
-                         config_.pixels.filter, config_.pixels.convention));
-    return canvas;
+  size_t TileBytes(const TensorView& feature) const {
+    const auto side = static_cast<size_t>(config_.side);
+    return 3 * side * side * DTypeSize(feature.dtype);
   }
 
-  /// The first tile.
-  Status WriteWhole(const Image& canvas, const TensorView& feature) const {
+  /// The whole is the first tile.
+  Status WriteGridAndWhole(const ImageView& image, const Fit& fit,
+                           const transforms::PlaneWriter& writer, const TensorView& feature) const {
+    const resample::Canvas canvas = {
+        fit.canvas.height, fit.canvas.width, {0, 0, fit.picture.height, fit.picture.width}, kWhite};
     const auto side = static_cast<size_t>(config_.side);
-    return resample::ResizeFloatRows(canvas, config_.side, config_.side,
-                                     resample::FloatFilter::kBicubic, config_.pixels.table.value,
-                                     [&](int row, float* const planes[3]) {
-                                       for (size_t c = 0; c < 3; ++c) {
-                                         const size_t at = c * side + static_cast<size_t>(row);
-                                         StoreElements(planes[c], side, feature, at * side);
-                                       }
-                                     });
+    return resample::ResizeTilesAndFloatRows(
+        {image, canvas, config_.pixels.filter, config_.pixels.convention},
+        [&writer](const resample::Tile& tile) {
+          writer.Write({tile.y, tile.x, tile.height, tile.width}, tile.rows, tile.row_bytes);
+        },
+        config_.side, config_.side, config_.pixels.table.value,
+        [&feature, side](int row, float* const planes[3]) {
+          for (size_t c = 0; c < 3; ++c) {
+            StoreElements(planes[c], side, feature, (c * side + static_cast<size_t>(row)) * side);
+          }
+        });
   }
 
   /// Of the whole, all ones; then of each tile.

@@ -201,23 +201,17 @@ class QwenVl final : public Family {
     return plan;
   }
 
-  Status ProcessItem(const ImageView& image, const ItemPlan& plan,
+  Status ProcessItem(const ImageView& image, const ItemPlan& /*plan*/,
                      TensorView feature) const override {
-    if (config_.size_rule.padded != PaddedRule::kNone) {
-      MMCPP_ASSIGN(const transforms::PaddedSize size, SizeOf(image.height, image.width));
-      return ResizeToPaddedPatches(image, size, config_.filter, config_.convention, config_.patches,
-                                   config_.table, feature);
-    }
-    return ResizeToPatches(image, plan.resized_height, plan.resized_width, config_.filter,
-                           config_.convention, config_.patches, config_.table, feature);
+    MMCPP_ASSIGN(const transforms::PaddedSize size, SizeOf(image.height, image.width));
+    return ResizeToPatches(image, CanvasOf(size), config_.filter, config_.convention,
+                           config_.patches, config_.table, feature);
   }
 
-  Status ProcessRows(RowSource* rows, const ItemPlan& plan, TensorView feature) const override {
-    if (config_.size_rule.padded != PaddedRule::kNone) {
-      return Family::ProcessRows(rows, plan, feature);
-    }
-    return ResizeToPatches(rows, plan.resized_height, plan.resized_width, config_.filter,
-                           config_.convention, config_.patches, config_.table, feature);
+  Status ProcessRows(RowSource* rows, const ItemPlan& /*plan*/, TensorView feature) const override {
+    MMCPP_ASSIGN(const transforms::PaddedSize size, SizeOf(rows->height(), rows->width()));
+    return ResizeToPatches(rows, CanvasOf(size), config_.filter, config_.convention,
+                           config_.patches, config_.table, feature);
   }
 
   Result<std::vector<NamedTensor>> Aux(const ItemPlan& plan) const override {
@@ -262,6 +256,11 @@ class QwenVl final : public Family {
   }
 
  private:
+  /// The picture in the upper left, on black.
+  static Canvas CanvasOf(const transforms::PaddedSize& size) {
+    return {size.canvas.height, size.canvas.width, {0, 0, size.content.height, size.content.width}};
+  }
+
   Result<transforms::PaddedSize> SizeOf(int height, int width) const {
     const int copies = config_.patches.copies;
     const int factor = config_.patches.patch_size * config_.merge_size;

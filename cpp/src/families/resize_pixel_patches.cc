@@ -14,7 +14,7 @@ Status Run(const Input& input, transforms::Size size, const PixelRules& rules,
                size.width == int64_t{layout.patch_size} * layout.width * layout.columns);
   MMCPP_ASSIGN(const auto writer, transforms::PixelPatchWriter::Make(layout, rules.table, out));
   writer.ClearRest();
-  return resample::ResizeTiles(input, size.height, size.width, rules.filter, rules.convention,
+  return resample::ResizeTiles(input, {size.height, size.width}, rules.filter, rules.convention,
                                layout.patch_size, [&writer](const resample::Tile& tile) {
                                  writer.Write(tile.y, tile.x, tile.width, tile.rows,
                                               tile.row_bytes);

@@ -1,5 +1,6 @@
-// torch's float kernels without antialiasing. Which products are fused with which sums is part of
-// the result: std::fma stands where torch's code has a fused operation, and nowhere else.
+// torch's float kernels without antialiasing, of pictures and of canvases as they are made. Which
+// products are fused with which sums is part of the result: std::fma stands where torch's code has
+// a fused operation, and nowhere else.
 #include "resample/float_resize.h"
 
 #include <algorithm>
@@ -7,10 +8,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/checked.h"
 #include "base/ensure.h"
 #include "par/par.h"
+#include "resample/resampler.h"
 
 namespace mmcpp::resample {
 namespace {
@@ -65,6 +69,10 @@ std::vector<Tap> MakeTaps(int in_size, int out_size, FloatFilter filter) {
   return taps;
 }
 
+size_t Grain(const std::vector<Tap>& columns) {
+  return std::max<size_t>(kGrainValues / columns.size(), kMaxTaps);
+}
+
 using Four = std::array<float, kMaxTaps>;
 
 float Combine(const Four& value, const Four& weight) {
@@ -87,7 +95,7 @@ float BilinearByAxis(const Four& value, const Four& y, const Four& x) {
 /// Rows of the result in one thread, in ascending order.
 class Worker {
  public:
-  Worker(const ImageView& image, const std::vector<Tap>& columns, const ByteValues& values)
+  Worker(const InputRows& image, const std::vector<Tap>& columns, const ByteValues& values)
       : image_(image),
         columns_(columns),
         values_(values),
@@ -147,7 +155,7 @@ class Worker {
     return out;
   }
 
-  const ImageView image_;
+  const InputRows image_;
   const std::vector<Tap>& columns_;
   const ByteValues& values_;
   std::vector<float> memory_;  // the row of the result, then the kept ones; three planes each
@@ -155,22 +163,106 @@ class Worker {
   std::array<int, kMaxTaps> kept_ = {-1, -1, -1, -1};
 };
 
+Status CheckSides(int height, int width, int out_height, int out_width) {
+  if (height > 0 && width > 0 && out_height > 0 && out_width > 0) return Ok{};
+  return InvalidArgument("resize: " + std::to_string(height) + "x" + std::to_string(width) +
+                         " to " + std::to_string(out_height) + "x" + std::to_string(out_width) +
+                         ": sides must be positive");
+}
+
+/// [begin, end).
+struct RowRange {
+  int begin = 0, end = 0;
+};
+
+/// The rows of a canvas, made from top to bottom, the last of them kept in a ring.
+class CanvasRows {
+ public:
+  /// The rows of `all`, of which `kept` at a time are needed. Those of `own` are given to `fn`.
+  static Result<CanvasRows> Make(const Resampler& resampler, const CanvasResize& resize,
+                                 const RowRange& all, const RowRange& own, int kept, TileFn fn) {
+    const Canvas& canvas = resize.canvas;
+    MMCPP_ASSIGN(auto block,
+                 CanvasBlock::Make(resampler, canvas, resize.image, 0, canvas.width, all.begin));
+    CanvasRows rows(std::move(block), all.end, own, fn);
+    rows.kept_ = ((kept - 1) / kStep + 2) * kStep;
+    const size_t row_bytes = static_cast<size_t>(canvas.width) * 3;
+    size_t bytes;
+    if (!CheckedMul(row_bytes, static_cast<size_t>(rows.kept_), &bytes)) {
+      return Error{ErrorCode::kOutOfMemory, "resize: rows of the canvas overflow memory"};
+    }
+    MMCPP_ASSIGN(rows.memory_, Buffer::Allocate(bytes));
+    rows.view_ = {rows.memory_.data(), canvas.height, canvas.width, row_bytes};
+    return rows;
+  }
+
+  InputRows input() const { return {view_, kept_}; }
+
+  /// Makes the rows before `until`, and up to a step more.
+  void Advance(int until) {
+    while (block_.y() < until) {
+      const int y = block_.y(), n = std::min(kStep - y % kStep, end_ - y);
+      uint8_t* rows = memory_.data() + static_cast<size_t>(y % kept_) * view_.row_bytes;
+      block_.Next(n, rows, view_.row_bytes);
+      const int top = std::max(y, own_.begin), bottom = std::min(y + n, own_.end);
+      if (top >= bottom) continue;
+      fn_({top, 0, bottom - top, view_.width, input().row(top), view_.row_bytes});
+    }
+  }
+
+ private:
+  static constexpr int kStep = simd::kResampleRows;  // which the kernels take at once
+
+  CanvasRows(CanvasBlock block, int end, const RowRange& own, TileFn fn)
+      : block_(std::move(block)), end_(end), own_(own), fn_(fn) {}
+
+  CanvasBlock block_;
+  int end_, kept_ = 0;
+  RowRange own_;
+  TileFn fn_;
+  Buffer memory_;
+  ImageView view_;
+};
+
+/// Which rows of a canvas each row of its resize needs, and which of them it has to give on.
+class RowNeeds {
+ public:
+  RowNeeds(const std::vector<Tap>& taps, int canvas_height)
+      : taps_(taps), canvas_height_(canvas_height) {
+    for (size_t y = 0; y < taps.size(); ++y) {
+      most_ = std::max(most_, Of(y).end - taps[y].index.front());
+    }
+  }
+
+  int most() const { return most_; }  ///< at a time
+
+  RowRange Own(size_t begin, size_t end) const { return {Share(begin), Share(end)}; }
+  RowRange Of(size_t y) const {
+    return {std::min(taps_[y].index.front(), Share(y)),
+            std::max(taps_[y].index.back() + 1, Share(y + 1))};
+  }
+
+ private:
+  int Share(size_t y) const {
+    return static_cast<int>(y * static_cast<size_t>(canvas_height_) / taps_.size());
+  }
+
+  const std::vector<Tap>& taps_;
+  int canvas_height_;
+  int most_ = 0;
+};
+
 }  // namespace
 
 Status ResizeFloatRows(const ImageView& image, int out_height, int out_width, FloatFilter filter,
                        const ByteValues& values, FloatRowFn fn) {
-  if (image.height <= 0 || image.width <= 0 || out_height <= 0 || out_width <= 0) {
-    return InvalidArgument("resize: " + std::to_string(image.height) + "x" +
-                           std::to_string(image.width) + " to " + std::to_string(out_height) + "x" +
-                           std::to_string(out_width) + ": sides must be positive");
-  }
+  MMCPP_TRY(CheckSides(image.height, image.width, out_height, out_width));
   const bool by_axis =
       filter == FloatFilter::kBilinearThreads && int64_t{out_height} + out_width > kSmallSides;
   return CatchOutOfMemory([&]() -> Status {
     const std::vector<Tap> rows = MakeTaps(image.height, out_height, filter);
     const std::vector<Tap> columns = MakeTaps(image.width, out_width, filter);
-    const size_t grain = std::max<size_t>(kGrainValues / columns.size(), kMaxTaps);
-    return par::TryRanges(rows.size(), grain, [&](size_t begin, size_t end) -> Status {
+    return par::TryRanges(rows.size(), Grain(columns), [&](size_t begin, size_t end) -> Status {
       Worker worker(image, columns, values);
       for (size_t y = begin; y < end; ++y) {
         if (filter == FloatFilter::kBicubic) {
@@ -181,6 +273,35 @@ Status ResizeFloatRows(const ImageView& image, int out_height, int out_width, Fl
           worker.Bilinear(rows[y], BilinearAtOnce);
         }
         fn(static_cast<int>(y), worker.planes());
+      }
+      return Ok{};
+    });
+  });
+}
+
+Status ResizeTilesAndFloatRows(const CanvasResize& first, TileFn tile_fn, int out_height,
+                               int out_width, const ByteValues& values, FloatRowFn row_fn) {
+  const Canvas& canvas = first.canvas;
+  MMCPP_ASSIGN(const auto resampler,
+               Resampler::Make(first.image.height, first.image.width, canvas.picture.height,
+                               canvas.picture.width, first.filter, first.convention));
+  MMCPP_TRY(CheckCanvas(canvas));
+  MMCPP_TRY(CheckSides(canvas.height, canvas.width, out_height, out_width));
+  return CatchOutOfMemory([&]() -> Status {
+    const std::vector<Tap> rows = MakeTaps(canvas.height, out_height, FloatFilter::kBicubic);
+    const std::vector<Tap> columns = MakeTaps(canvas.width, out_width, FloatFilter::kBicubic);
+    const RowNeeds needs(rows, canvas.height);
+    const size_t grain = std::max(
+        Grain(columns), resampler.GrainRows() * rows.size() / static_cast<size_t>(canvas.height));
+    return par::TryRanges(rows.size(), grain, [&](size_t begin, size_t end) -> Status {
+      const RowRange all = {needs.Of(begin).begin, needs.Of(end - 1).end};
+      MMCPP_ASSIGN(auto made, CanvasRows::Make(resampler, first, all, needs.Own(begin, end),
+                                               needs.most(), tile_fn));
+      Worker worker(made.input(), columns, values);
+      for (size_t y = begin; y < end; ++y) {
+        made.Advance(needs.Of(y).end);
+        worker.Bicubic(rows[y]);
+        row_fn(static_cast<int>(y), worker.planes());
       }
       return Ok{};
     });

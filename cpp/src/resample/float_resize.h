@@ -6,7 +6,10 @@
 #include <type_traits>
 
 #include "mmcpp/image.h"
+#include "mmcpp/resize.h"
 #include "mmcpp/status.h"
+#include "resample/canvas.h"
+#include "resample/tiles.h"
 
 namespace mmcpp::resample {
 
@@ -43,5 +46,19 @@ class FloatRowFn {
 /// kOutOfMemory.
 Status ResizeFloatRows(const ImageView& image, int out_height, int out_width, FloatFilter filter,
                        const ByteValues& values, FloatRowFn fn);
+
+/// What is resized twice: onto a canvas, and the canvas in turn.
+struct CanvasResize {
+  const ImageView& image;
+  const Canvas& canvas;
+  Filter filter;
+  Convention convention;
+};
+
+/// ResizeTiles of a picture and ResizeFloatRows of the canvas that it gives, bicubic, in one pass,
+/// so that the canvas never exists as a whole. Tiles are whole rows of the canvas, any number at a
+/// time. Errors as both.
+Status ResizeTilesAndFloatRows(const CanvasResize& first, TileFn tile_fn, int out_height,
+                               int out_width, const ByteValues& values, FloatRowFn row_fn);
 
 }  // namespace mmcpp::resample

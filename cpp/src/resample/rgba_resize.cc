@@ -74,7 +74,7 @@ Status ResizeOnto(const ImageView& image, const RowSource& wanted, Filter filter
                   Convention convention, Pixel made, const Join& join, Image* out) {
   constexpr int kTileRows = 16;
   MadeRows<Pixel> rows(image, wanted, made);
-  return ResizeTiles(&rows, out->height(), out->width(), filter, convention, kTileRows,
+  return ResizeTiles(&rows, {out->height(), out->width()}, filter, convention, kTileRows,
                      [&](const Tile& tile) {
                        for (int i = 0; i < tile.height; ++i) {
                          const uint8_t* from = tile.rows + static_cast<size_t>(i) * tile.row_bytes;

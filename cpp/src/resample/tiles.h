@@ -9,10 +9,11 @@
 #include "mmcpp/image.h"
 #include "mmcpp/resize.h"
 #include "mmcpp/status.h"
+#include "resample/canvas.h"
 
 namespace mmcpp::resample {
 
-/// A part of the resized picture: pixel (y + i, x + j) is at rows + i * row_bytes + 3 * j.
+/// A part of what a resize gives: pixel (y + i, x + j) is at rows + i * row_bytes + 3 * j.
 struct Tile {
   int y = 0, x = 0;
   int height = 0, width = 0;
@@ -36,17 +37,19 @@ class TileFn {
   void (*call_)(void*, const Tile&);
 };
 
-/// Resizes `image` to out_height x out_width as Resize does, and calls `fn` for tiles that together
-/// are the result, each once. Tiles are `unit` rows high and a multiple of `unit` columns wide, but
-/// for those at the bottom and right of a picture whose sides are no multiples. With equal sizes
-/// tiles are views of `image` itself. Errors as Resize; then some tiles may have been handed out.
-Status ResizeTiles(const ImageView& image, int out_height, int out_width, Filter filter,
+/// Resizes `image` onto `canvas`, as Resize gives it, and calls `fn` for tiles that together are
+/// the canvas, each once. Tiles are `unit` rows high and a multiple of `unit` columns wide, but for
+/// those at the bottom and right of a canvas whose sides are no multiples. Where a canvas is
+/// covered by a picture of its own size, tiles are views of `image` itself. Errors as Resize, and
+/// kInvalidArgument for a picture that is not within its canvas; then some tiles may have been
+/// handed out.
+Status ResizeTiles(const ImageView& image, const Canvas& canvas, Filter filter,
                    Convention convention, int unit, TileFn fn);
 
 /// The same of rows as they come: no more of them are kept than the resize looks back for, and a
 /// strip of about 256 KiB. All rows are read, and errors of reading are errors of this. Rows that
 /// are in memory as a whole go the way above.
-Status ResizeTiles(RowSource* rows, int out_height, int out_width, Filter filter,
-                   Convention convention, int unit, TileFn fn);
+Status ResizeTiles(RowSource* rows, const Canvas& canvas, Filter filter, Convention convention,
+                   int unit, TileFn fn);
 
 }  // namespace mmcpp::resample

@@ -9,12 +9,6 @@
 
 namespace mmcpp::resample {
 
-/// Pixels [y, y + height) x [x, x + width).
-struct Window {
-  int y = 0, x = 0;
-  int height = 0, width = 0;
-};
-
 /// Resizes `image` to out_height x out_width as Resize does and calls `fn` for tiles that together
 /// are `window` of the result, each pixel once; a tile's y and x count from the window's corner.
 /// Tiles are of any size. Errors as Resize, and kInvalidArgument for a window that is empty or not

@@ -3,11 +3,16 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstring>
 
+#include "mmcpp/hash.h"
 #include "support/golden.h"
 #include "support/isa_fixture.h"
+#include "support/pasted.h"
+#include "support/pictures.h"
 #include "support/rows.h"
+#include "support/schedules.h"
 
 namespace mmcpp::families {
 namespace {
@@ -26,6 +31,7 @@ TEST_P(ResizePatchesTest, EqualsResizeThenPatchify) {
     BlockPatches layout;
     DType dtype;
     Convention convention;
+    int margin = 0;  // of the canvas that the picture does not cover, on every side
   } cases[] = {
       {333, 500, 5, 8, {14, 2, 2}, DType::kF32, Convention::kPillow13},
       {333, 500, 5, 8, {14, 2, 2}, DType::kBf16, Convention::kAtenU8},
@@ -36,6 +42,9 @@ TEST_P(ResizePatchesTest, EqualsResizeThenPatchify) {
       {500, 112, 4, 4, {14, 2, 2}, DType::kF32, Convention::kAtenU8},
       {1, 1, 2, 3, {8, 1, 2}, DType::kBf16, Convention::kPillow13},
       {2500, 30, 1, 20, {14, 2, 2}, DType::kF32, Convention::kPillow12},  // blocks of columns
+      {333, 500, 5, 8, {14, 2, 2}, DType::kF32, Convention::kPillow13, 13},
+      {102, 102, 4, 4, {14, 2, 2}, DType::kU8, Convention::kPillow13, 5},  // size unchanged
+      {40, 30, 6, 5, {16, 2, 1}, DType::kBf16, Convention::kAtenU8, 40},   // more than a block
   };
   for (const auto& c : cases) {
     const auto pixels = test::GoldenPixels(c.in_height, c.in_width);
@@ -48,18 +57,21 @@ TEST_P(ResizePatchesTest, EqualsResizeThenPatchify) {
                                         3 * c.layout.copies * patch};
     auto steps = Tensor::Allocate(c.dtype, shape), pass = Tensor::Allocate(c.dtype, shape);
     ASSERT_TRUE(steps.ok() && pass.ok());
-    const auto resized = Resize(image, height, width, Filter::kBicubic, c.convention);
-    ASSERT_TRUE(resized.ok());
-    ASSERT_TRUE(PatchifyBlocks(*resized, c.layout, table, steps->view()).ok());
-    const auto status = ResizeToPatches(image, height, width, Filter::kBicubic, c.convention,
-                                        c.layout, table, pass->view());
+    const Canvas canvas = {height,
+                           width,
+                           {c.margin, c.margin, height - 2 * c.margin, width - 2 * c.margin},
+                           {7, 8, 9}};
+    const Image pasted = test::Pasted(image, canvas, Filter::kBicubic, c.convention);
+    ASSERT_TRUE(PatchifyBlocks(pasted, c.layout, table, steps->view()).ok());
+    const auto status = ResizeToPatches(image, canvas, Filter::kBicubic, c.convention, c.layout,
+                                        table, pass->view());
     ASSERT_TRUE(status.ok()) << status.error().message;
     EXPECT_EQ(std::memcmp(steps->data(), pass->data(), steps->byte_count()), 0)
         << c.in_height << "x" << c.in_width << " -> " << height << "x" << width;
     std::memset(pass->data(), 0xa5, pass->byte_count());
     test::OneByOne rows(image);
-    ASSERT_TRUE(ResizeToPatches(&rows, height, width, Filter::kBicubic, c.convention, c.layout,
-                                table, pass->view())
+    ASSERT_TRUE(ResizeToPatches(&rows, canvas, Filter::kBicubic, c.convention, c.layout, table,
+                                pass->view())
                     .ok());
     EXPECT_EQ(std::memcmp(steps->data(), pass->data(), steps->byte_count()), 0)
         << "rows of " << c.in_height << "x" << c.in_width << " -> " << height << "x" << width;
@@ -68,6 +80,35 @@ TEST_P(ResizePatchesTest, EqualsResizeThenPatchify) {
 
 MMCPP_INSTANTIATE_ISA_TEST(ResizePatchesTest);
 
+// DeepSeek-V4.1's, in bfloat16 on gray.
+TEST(ResizePatches, ReferenceVectorsOnACanvas) {
+  const std::array<float, 3> half = {0.5f, 0.5f, 0.5f};
+  const auto table = MakeNormTable(NormRule::kPil, half, half);
+  int cases = 0;
+  for (const auto& golden : test::ReferenceCrate().at("cases")) {
+    if (golden.at("op") != "dsv41.resize_patchify") continue;
+    const test::Picture picture(golden.at("h"), golden.at("w"));
+    const auto pair = [&](const char* key) { return golden.at(key).get<std::array<int, 2>>(); };
+    const auto output = pair("output"), size = pair("resize"), start = pair("pad");
+    const int side = golden.at("patch_size");
+    const Canvas canvas = {
+        output[0], output[1], {start[0], start[1], size[0], size[1]}, {127, 127, 127}};
+    test::ForEachSchedule(3, [&] {
+      auto out = Tensor::Allocate(DType::kBf16,
+                                  {int64_t{output[0] / side} * (output[1] / side), 3, side, side});
+      ASSERT_TRUE(out.ok());
+      const Status status =
+          ResizeToPatches(picture.view(), canvas, Filter::kBicubic, Convention::kPillow12,
+                          {side, 1, 1}, table, out->view());
+      ASSERT_TRUE(status.ok()) << status.error().message;
+      EXPECT_EQ(test::Hex(ContentHash({out->data(), out->byte_count()})),
+                golden.at("hash").get<std::string>());
+    });
+    ++cases;
+  }
+  EXPECT_EQ(cases, 2);
+}
+
 TEST(ResizePatches, Errors) {
   const auto pixels = test::GoldenPixels(30, 30);
   const ImageView image = {pixels.data(), 30, 30, 90};
@@ -75,7 +116,7 @@ TEST(ResizePatches, Errors) {
   auto out = Tensor::Allocate(DType::kF32, {16, 1176});
   ASSERT_TRUE(out.ok());
   const auto code = [&](const ImageView& view, int height, Filter filter) {
-    const auto status = ResizeToPatches(view, height, 56, filter, Convention::kAtenU8, {14, 2, 2},
+    const auto status = ResizeToPatches(view, {height, 56}, filter, Convention::kAtenU8, {14, 2, 2},
                                         table, out->view());
     EXPECT_FALSE(status.ok());
     return status.ok() ? ErrorCode::kInternal : status.error().code;
