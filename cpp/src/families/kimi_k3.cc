@@ -5,7 +5,6 @@
 #include "families/kimi_k3.h"
 
 #include <array>
-#include <cstring>
 #include <string>
 #include <utility>
 #include <vector>
@@ -97,17 +96,32 @@ Result<Canvas> Place(int height, int width, const Config& config) {
                 {0, 0, size.content.height, size.content.width});
 }
 
-/// Resized with its alpha, and on the canvas without.
-Result<Image> LayOnCanvas(RowSource* rows, const Canvas& canvas, const Config& config) {
-  MMCPP_ASSIGN(const Image rgba,
-               resample::ResizeRgba(rows, canvas.picture.height, canvas.picture.width,
-                                    Filter::kBicubic, config.convention));
-  MMCPP_ASSIGN(Image laid, Image::Allocate(canvas.height, canvas.width));
-  std::memset(laid.data(), 0, laid.row_bytes() * static_cast<size_t>(laid.height()));
-  MMCPP_TRY(transforms::LayOver(rgba, config.background,
-                                {laid.data(), rgba.height(), rgba.width(), laid.row_bytes()}));
-  return laid;
-}
+/// RGBA rows laid over a background when they are read, while `wanted` is.
+class LaidRows final : public RowSource {
+ public:
+  LaidRows(RowSource* rgba, const RowSource& wanted, const transforms::Background& background)
+      : RowSource(rgba->height(), rgba->width()),
+        rgba_(*rgba),
+        wanted_(wanted),
+        background_(background) {}
+
+  Status Read(int rows, uint8_t* dst, size_t row_bytes) override {
+    MMCPP_TRY(wanted_.StillWanted());
+    const size_t rgba_bytes = rgba_.dense_row_bytes();
+    MMCPP_ASSIGN(Buffer memory, Buffer::Allocate(rgba_bytes * static_cast<size_t>(rows)));
+    MMCPP_TRY(rgba_.Read(rows, memory.data(), rgba_bytes));
+    MMCPP_TRY(transforms::LayOver({memory.data(), rows, width(), rgba_bytes, 4}, background_,
+                                  {dst, rows, width(), row_bytes}, y_));
+    y_ += rows;
+    return Ok{};
+  }
+
+ private:
+  RowSource& rgba_;
+  const RowSource& wanted_;
+  const transforms::Background& background_;
+  int y_ = 0;
+};
 
 class KimiK3 final : public Family {
  public:
@@ -136,12 +150,12 @@ class KimiK3 final : public Family {
 
   Status ProcessRows(RowSource* rows, const ItemPlan& /*plan*/, TensorView feature) const override {
     MMCPP_ASSIGN(const Canvas canvas, Place(rows->height(), rows->width(), config_));
-    if (rows->channels() != 4) {
-      return ResizeToPatches(rows, canvas, Filter::kBicubic, config_.convention, config_.patches,
-                             config_.table, feature);
-    }
-    MMCPP_ASSIGN(const Image laid, LayOnCanvas(rows, canvas, config_));
-    return transforms::PatchifyBlocks(laid, config_.patches, config_.table, feature);
+    if (rows->channels() != 4) return ToPatches(rows, canvas, feature);
+    MMCPP_ASSIGN(const auto rgba,
+                 resample::ResizeRgba(rows, canvas.picture.height, canvas.picture.width,
+                                      Filter::kBicubic, config_.convention));
+    LaidRows laid(rgba.get(), *rows, config_.background);
+    return ToPatches(&laid, canvas, feature);
   }
 
   Status ProcessItem(const ImageView& image, const ItemPlan& plan,
@@ -165,6 +179,11 @@ class KimiK3 final : public Family {
   }
 
  private:
+  Status ToPatches(RowSource* rows, const Canvas& canvas, TensorView feature) const {
+    return ResizeToPatches(rows, canvas, Filter::kBicubic, config_.convention, config_.patches,
+                           config_.table, feature);
+  }
+
   const Config config_;
 };
 

@@ -1,19 +1,23 @@
-// Two resizes of three channels: of the colours, and of alpha three times over. Each takes its rows
-// as they are made from the picture's, so that nothing of the picture's size stands beside it.
+// Two resizes of three channels side by side: of the colours, and of alpha three times over. Each
+// takes its rows as they are made from the picture's, and what they give is joined row by row, so
+// that nothing of the picture's or the result's size stands beside them.
 #include "resample/rgba_resize.h"
 
 #include <algorithm>
-#include <cstring>
+#include <cstddef>
 #include <string>
+#include <utility>
 
 #include "base/ensure.h"
 #include "base/out_of_memory.h"
 #include "base/row_source.h"
 #include "par/par.h"
-#include "resample/tiles.h"
+#include "resample/resized_rows.h"
 
 namespace mmcpp::resample {
 namespace {
+
+using Rows = std::unique_ptr<RowSource>;
 
 /// Pillow's division by 255 with rounding, for 0 <= x <= 255 * 255.
 uint8_t DivideBy255(uint32_t x) {
@@ -21,28 +25,33 @@ uint8_t DivideBy255(uint32_t x) {
   return static_cast<uint8_t>((t + (t >> 8)) >> 8);
 }
 
-void Premultiply(const uint8_t* rgba, uint8_t* rgb) {
-  for (int c = 0; c < 3; ++c) rgb[c] = DivideBy255(uint32_t{rgba[c]} * rgba[3]);
-}
+struct Premultiply {
+  void operator()(const uint8_t* rgba, uint8_t* rgb) const {
+    for (int c = 0; c < 3; ++c) rgb[c] = DivideBy255(uint32_t{rgba[c]} * rgba[3]);
+  }
+};
 
-void RepeatAlpha(const uint8_t* rgba, uint8_t* rgb) {
-  for (int c = 0; c < 3; ++c) rgb[c] = rgba[3];
-}
+struct RepeatAlpha {
+  void operator()(const uint8_t* rgba, uint8_t* rgb) const {
+    for (int c = 0; c < 3; ++c) rgb[c] = rgba[3];
+  }
+};
 
 /// `rgb` is multiplied by its alpha.
-void Divide(const uint8_t* rgb, uint8_t alpha, uint8_t* out) {
+void Divide(const uint8_t* rgb, uint8_t alpha, uint8_t* rgba) {
   const bool divided = alpha != 0 && alpha != 255;
   for (int c = 0; c < 3; ++c) {
-    out[c] = divided ? static_cast<uint8_t>(std::min(255u, 255u * rgb[c] / alpha)) : rgb[c];
+    rgba[c] = divided ? static_cast<uint8_t>(std::min(255u, 255u * rgb[c] / alpha)) : rgb[c];
   }
+  rgba[3] = alpha;
 }
 
-/// Three channels that `pixel` makes of each RGBA pixel. Every strip asks whether it is wanted.
+/// Three channels that `Pixel` makes of each RGBA pixel. Every strip asks whether it is wanted.
 template <class Pixel>
 class MadeRows final : public RowSource {
  public:
-  MadeRows(const ImageView& image, const RowSource& wanted, Pixel pixel)
-      : RowSource(image.height, image.width), image_(image), wanted_(wanted), pixel_(pixel) {}
+  MadeRows(const ImageView& image, const RowSource& wanted)
+      : RowSource(image.height, image.width), image_(image), wanted_(wanted) {}
 
   Status Read(int rows, uint8_t* dst, size_t row_bytes) override {
     MMCPP_TRY(wanted_.StillWanted());
@@ -59,68 +68,101 @@ class MadeRows final : public RowSource {
 
   void Make(int y, uint8_t* to) const {
     const uint8_t* from = image_.row(y);
-    for (int x = 0; x < image_.width; ++x, from += 4, to += 3) pixel_(from, to);
+    for (int x = 0; x < image_.width; ++x, from += 4, to += 3) Pixel()(from, to);
   }
 
   ImageView image_;
   const RowSource& wanted_;
-  Pixel pixel_;
   int y_ = 0;
 };
 
-/// Calls join(pixel of the resize of what `made` makes, pixel of `out`) for every pixel.
-template <class Pixel, class Join>
-Status ResizeOnto(const ImageView& image, const RowSource& wanted, Filter filter,
-                  Convention convention, Pixel made, const Join& join, Image* out) {
-  constexpr int kTileRows = 16;
-  MadeRows<Pixel> rows(image, wanted, made);
-  return ResizeTiles(&rows, {out->height(), out->width()}, filter, convention, kTileRows,
-                     [&](const Tile& tile) {
-                       for (int i = 0; i < tile.height; ++i) {
-                         const uint8_t* from = tile.rows + static_cast<size_t>(i) * tile.row_bytes;
-                         uint8_t* to = out->row(tile.y + i) + static_cast<size_t>(tile.x) * 4;
-                         for (int j = 0; j < tile.width; ++j, from += 3, to += 4) join(from, to);
-                       }
-                     });
-}
+/// One of the two resizes, of `Pixel` of a picture.
+template <class Pixel>
+class Resized {
+ public:
+  Resized(const ImageView& image, const RowSource& wanted) : made_(image, wanted) {}
 
-Result<Image> ResizeToOtherSize(const ImageView& image, const RowSource& wanted, int out_height,
-                                int out_width, Filter filter, Convention convention) {
-  MMCPP_ASSIGN(Image out, Image::Allocate(out_height, out_width, 4));
-  const auto colors = [](const uint8_t* rgb, uint8_t* rgba) { std::memcpy(rgba, rgb, 3); };
-  const auto alpha = [](const uint8_t* alphas, uint8_t* rgba) {
-    Divide(rgba, alphas[0], rgba);
-    rgba[3] = alphas[0];
-  };
-  MMCPP_TRY(ResizeOnto(image, wanted, filter, convention, Premultiply, colors, &out));
-  MMCPP_TRY(ResizeOnto(image, wanted, filter, convention, RepeatAlpha, alpha, &out));
-  return out;
-}
-
-Result<Image> Copy(const ImageView& image) {
-  MMCPP_ASSIGN(Image copy, Image::Allocate(image.height, image.width, 4));
-  for (int y = 0; y < image.height; ++y) {
-    std::memcpy(copy.row(y), image.row(y), copy.row_bytes());
+  Status Start(int out_height, int out_width, Filter filter, Convention convention, int rows) {
+    MMCPP_ASSIGN(resized_, ResizedRows::Make(&made_, out_height, out_width, filter, convention));
+    MMCPP_ASSIGN(memory_,
+                 Buffer::Allocate(resized_->dense_row_bytes() * static_cast<size_t>(rows)));
+    return Ok{};
   }
-  return copy;
+
+  /// The next rows, of so many that Start was told of.
+  Result<const uint8_t*> Read(int rows) {
+    MMCPP_TRY(resized_->Read(rows, memory_.data(), resized_->dense_row_bytes()));
+    return static_cast<const uint8_t*>(memory_.data());
+  }
+
+ private:
+  MadeRows<Pixel> made_;
+  std::unique_ptr<ResizedRows> resized_;
+  Buffer memory_;
+};
+
+class RgbaRows final : public RowSource {
+ public:
+  /// `image` is in memory.
+  static Result<Rows> Make(Rows image, const RowSource& wanted, int out_height, int out_width,
+                           Filter filter, Convention convention) {
+    std::unique_ptr<RgbaRows> made(new RgbaRows(std::move(image), wanted, out_height, out_width));
+    MMCPP_TRY(made->colors_.Start(out_height, out_width, filter, convention, kRows));
+    MMCPP_TRY(made->alphas_.Start(out_height, out_width, filter, convention, kRows));
+    return Rows(std::move(made));
+  }
+
+  Status Read(int rows, uint8_t* dst, size_t row_bytes) override {
+    const auto columns = static_cast<size_t>(width());
+    while (rows > 0) {
+      const int n = std::min(rows, kRows);
+      MMCPP_ASSIGN(const uint8_t* colors, colors_.Read(n));
+      MMCPP_ASSIGN(const uint8_t* alphas, alphas_.Read(n));
+      for (int row = 0; row < n; ++row, dst += row_bytes) {
+        for (size_t x = 0; x < columns; ++x, colors += 3, alphas += 3) {
+          Divide(colors, alphas[0], dst + 4 * x);
+        }
+      }
+      rows -= n;
+    }
+    return Ok{};
+  }
+
+  Status StillWanted() const override { return wanted_.StillWanted(); }
+
+ private:
+  static constexpr int kRows = simd::kResampleRows;
+
+  RgbaRows(Rows image, const RowSource& wanted, int out_height, int out_width)
+      : RowSource(out_height, out_width, 4),
+        image_(std::move(image)),
+        wanted_(wanted),
+        colors_(*image_->whole(), wanted),
+        alphas_(*image_->whole(), wanted) {}
+
+  Rows image_;
+  const RowSource& wanted_;
+  Resized<Premultiply> colors_;
+  Resized<RepeatAlpha> alphas_;
+};
+
+Result<Rows> InMemory(RowSource* rows) {
+  if (const ImageView* whole = rows->whole()) return Rows(std::make_unique<WholeRows>(*whole));
+  MMCPP_ASSIGN(Image image, ReadAll(rows));
+  return Rows(std::make_unique<WholeRows>(std::move(image)));
 }
 
 }  // namespace
 
-Result<Image> ResizeRgba(RowSource* rows, int out_height, int out_width, Filter filter,
-                         Convention convention) {
+Result<Rows> ResizeRgba(RowSource* rows, int out_height, int out_width, Filter filter,
+                        Convention convention) {
   if (rows->channels() != 4) {
     return InvalidArgument("resize: expected 4 channels, got " + std::to_string(rows->channels()));
   }
-  return CatchOutOfMemory([&]() -> Result<Image> {
-    Image read;
-    const ImageView* whole = rows->whole();
-    if (whole == nullptr) {
-      MMCPP_ASSIGN(read, ReadAll(rows));
-    }
-    const ImageView image = whole == nullptr ? ImageView(read) : *whole;
-    if (image.height == out_height && image.width == out_width) return Copy(image);
-    return ResizeToOtherSize(image, *rows, out_height, out_width, filter, convention);
+  return CatchOutOfMemory([&]() -> Result<Rows> {
+    MMCPP_ASSIGN(Rows image, InMemory(rows));
+    if (rows->height() == out_height && rows->width() == out_width) return image;
+    return RgbaRows::Make(std::move(image), *rows, out_height, out_width, filter, convention);
   });
 }
 

@@ -48,7 +48,8 @@ void DropAlpha(const uint8_t* rgba, int width, uint8_t* rgb) {
 
 }  // namespace
 
-Status LayOver(const ImageView& rgba, const Background& background, const ImageSpan& rgb) {
+Status LayOver(const ImageView& rgba, const Background& background, const ImageSpan& rgb,
+               int first_row) {
   if (rgba.channels != 4 || rgb.height != rgba.height || rgb.width != rgba.width ||
       background.square_size <= 0) {
     return InvalidArgument(
@@ -62,7 +63,7 @@ Status LayOver(const ImageView& rgba, const Background& background, const ImageS
       DropAlpha(rgba.row(y), rgba.width, rgb.row(y));
       continue;
     }
-    if (background.pattern == BackgroundPattern::kChessboard) FillSquares(background, y, &below);
+    if (background.pattern == BackgroundPattern::kChessboard) FillSquares(background, first_row + y, &below);
     LayRowOver(rgba.row(y), below, rgb.row(y));
   }
   return Ok{};

@@ -24,10 +24,12 @@ struct Background {
   uint8_t white = 255, gray = 200;
 };
 
-/// Writes `rgba`, of four channels, laid over the background into memory of its size:
+/// Writes `rgba`, of four channels, laid over the background's rows from `first_row` on into memory
+/// of its size:
 /// floor(alpha * colour + (1 - alpha) * background) in float32, alpha being a byte / 255. Equals
 /// fill_transparent_bg of sglang 0.5.23 with torch 2.13 on a CPU. kInvalidArgument for another
 /// number of channels, another size or squares of no size.
-Status LayOver(const ImageView& rgba, const Background& background, const ImageSpan& rgb);
+Status LayOver(const ImageView& rgba, const Background& background, const ImageSpan& rgb,
+               int first_row = 0);
 
 }  // namespace mmcpp::transforms

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <vector>
 
+#include "base/ensure.h"
 #include "base/row_source.h"
 #include "support/pictures.h"
 
@@ -34,10 +35,16 @@ struct Rgba {
   }
 };
 
+Result<Image> Resized(RowSource* rows, int height, int width, Filter filter,
+                      Convention convention) {
+  MMCPP_ASSIGN(const auto resized, ResizeRgba(rows, height, width, filter, convention));
+  return ReadAll(resized.get());
+}
+
 Result<Image> ResizeView(const ImageView& image, int height, int width, Filter filter,
                          Convention convention) {
   WholeRows rows(image);
-  return ResizeRgba(&rows, height, width, filter, convention);
+  return Resized(&rows, height, width, filter, convention);
 }
 
 /// The plane of one channel of four, multiplied by alpha if that is a colour, three times over.
@@ -119,7 +126,7 @@ TEST(ResizeRgba, EndsBetweenStripsOfEitherResize) {
       ResizeView(picture.view(), 37, 90, Filter::kBicubic, Convention::kPillow13).value();
   for (const bool in_memory : {true, false}) {
     const auto resize = [&](WantedRows* rows) {
-      return ResizeRgba(rows, 37, 90, Filter::kBicubic, Convention::kPillow13);
+      return Resized(rows, 37, 90, Filter::kBicubic, Convention::kPillow13);
     };
     WantedRows all(picture.view(), in_memory, 1000);
     const auto same = resize(&all);

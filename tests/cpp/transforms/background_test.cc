@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
 #include <vector>
 
 namespace mmcpp::transforms {
@@ -40,6 +41,18 @@ TEST(Background, Chessboard) {
   };
   EXPECT_EQ(gray(true), (Pixels{9, 9, 1, 1, 9, 9, 9, 1, 1, 9, 1, 1, 9, 9, 1}));
   EXPECT_EQ(gray(false), (Pixels{1, 1, 9, 9, 1, 1, 1, 9, 9, 1, 9, 9, 1, 1, 9}));
+}
+
+TEST(Background, GoesOnWhereRowsGoOn) {
+  const Pixels clear(4 * 5 * 6);
+  const Background board = {Pattern::kChessboard, 2, true, 9, 1};
+  Pixels rgb(5 * 6 * 3);
+  for (const auto& [first, rows] : {std::pair{0, 1}, {1, 3}, {4, 1}}) {
+    ASSERT_TRUE(LayOver({clear.data(), rows, 6, 24, 4}, board,
+                        {rgb.data() + first * 18, rows, 6, 18}, first)
+                    .ok());
+  }
+  EXPECT_EQ(rgb, Laid(clear, 5, 6, board));
 }
 
 TEST(Background, Refusals) {
