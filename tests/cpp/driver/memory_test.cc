@@ -200,8 +200,12 @@ class Memory : public ::testing::Test {
   static void ExpectRequest(const MediaSource& source, size_t extra) {
     nlohmann::json spec = test::QwenVlSpec();
     spec["max_pixels"] = 512 * 512;
+    ExpectRequest(spec, source, extra);
+  }
+
+  static void ExpectRequest(const nlohmann::json& spec, const MediaSource& source, size_t extra) {
     const auto family = FamilyFromSpec(spec.dump());
-    ASSERT_TRUE(family.ok());
+    ASSERT_TRUE(family.ok()) << family.error().message;
     InChild([&] {
       size_t feature = 0;
       const size_t peak = PeakOf([&] {
@@ -237,6 +241,53 @@ TEST_F(Memory, OfARequestIsAFewRows) {
   const std::vector<uint8_t> jpeg = Jpeg(view(), false), bmp = test::EncodeBmp(view());
   ExpectRequest(Bytes(jpeg), 2 * kMiB);
   ExpectRequest(Bytes(bmp), 2 * kMiB);
+}
+
+// Canvases, too: padded, in the middle, under a picture with alpha, and under tiles and an
+// overview.
+TEST_F(Memory, OfAPictureOnACanvasIsAFewRows) {
+  const nlohmann::json qwen = test::QwenVlSpec();
+  nlohmann::json kimi = {{"family", "qwen_vl"},
+                         {"smart_resize", "navit"},
+                         {"image_token_id", 9},
+                         {"patch_size", 14},
+                         {"merge_size", 2},
+                         {"temporal_patch_size", 1},
+                         {"max_patches", 4096},
+                         {"max_patches_per_side", 512},
+                         {"patch_order", "raster_4d"},
+                         {"positions", "plain"},
+                         {"image_mean", qwen["image_mean"]},
+                         {"image_std", qwen["image_std"]}};
+  const std::vector<uint8_t> jpeg = Jpeg(view(), false);
+  ExpectRequest(kimi, view(), 2 * kMiB);
+  ExpectRequest(kimi, Bytes(jpeg), 2 * kMiB);
+  const nlohmann::json dsv41 = {{"family", "dsv41"},         {"image_token_id", 9},
+                                {"vision_patch_size", 14},   {"vision_downsample_ratio", 3},
+                                {"vision_min_pixels", 6272}, {"vision_max_n_token", 1000}};
+  ExpectRequest(dsv41, Bytes(jpeg), 2 * kMiB);
+  const nlohmann::json kimi_k3 = {{"family", "kimi_k3"},
+                                  {"image_token_id", 9},
+                                  {"patch_size", 14},
+                                  {"merge_kernel_size", 2},
+                                  {"in_patch_limit", 16384},
+                                  {"patch_limit_on_one_side", 512},
+                                  {"background", "chessboard"},
+                                  {"image_mean", {0.5, 0.5, 0.5}},
+                                  {"image_std", {0.5, 0.5, 0.5}}};
+  const test::Picture rgba(kHeight, kWidth / 3 * 4);
+  const ImageView transparent = {rgba.pixels.data(), kHeight, kWidth / 3 * 3,
+                                 static_cast<size_t>(kWidth / 3 * 4) * 3, 4};
+  ExpectRequest(kimi_k3, transparent, 3 * kMiB);
+  const nlohmann::json phi4 = {{"family", "phi4_multimodal"},
+                               {"image_token_id", 9},
+                               {"tile_size", 448},
+                               {"patch_size", 14},
+                               {"max_tiles", 36},
+                               {"image_mean", {0.5, 0.5, 0.5}},
+                               {"image_std", {0.5, 0.5, 0.5}}};
+  ExpectRequest(phi4, view(), 2 * kMiB);
+  ExpectRequest(phi4, Bytes(jpeg), kPixels + 3 * kMiB);
 }
 
 // PNG's pixels count only once the whole stream is known to be sound.
