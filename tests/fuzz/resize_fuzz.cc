@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "byte_reader.h"
@@ -90,6 +91,14 @@ void CheckPatches(ByteReader* in) {
   const int height = static_cast<int>(1 + in->Below(6)) * layout.unit();
   const int width = static_cast<int>(1 + in->Below(6)) * layout.unit();
   const uint64_t seed = in->Byte();
+  const auto part = [in](int whole) {  // begin and length
+    const int length = 1 + static_cast<int>(in->Below(static_cast<uint64_t>(whole)));
+    return std::pair(static_cast<int>(in->Below(static_cast<uint64_t>(whole - length + 1))),
+                     length);
+  };
+  const auto [y, picture_height] = part(height);
+  const auto [x, picture_width] = part(width);
+  const resample::Canvas canvas = {height, width, {y, x, picture_height, picture_width}, {1, 2, 3}};
   const auto table = transforms::MakeNormTable(transforms::NormRule::kFused, {0.4f, 0.5f, 0.6f},
                                                {0.2f, 0.3f, 0.4f});
   const Picture picture = MakePicture(in);
@@ -99,8 +108,8 @@ void CheckPatches(ByteReader* in) {
         Tensor::Allocate(dtype, {int64_t{height} * width / patch, 3 * layout.copies * patch});
     Require(out.ok());
     std::memset(out->data(), 0xa5, out->byte_count());
-    Require(families::ResizeToPatches(picture.view, {height, width}, Filter::kBicubic,
-                                      Convention::kPillow13, layout, table, out->view())
+    Require(families::ResizeToPatches(picture.view, canvas, Filter::kBicubic, Convention::kPillow13,
+                                      layout, table, out->view())
                 .ok());
     return std::vector<uint8_t>(out->data(), out->data() + out->byte_count());
   });

@@ -13,6 +13,7 @@
 #include "base/row_source.h"
 #include "families/item_prompt.h"
 #include "families/resize_patches.h"
+#include "mmcpp/tensor.h"
 #include "resample/rgba_resize.h"
 #include "transforms/background.h"
 #include "transforms/normalize.h"

@@ -141,6 +141,7 @@ class Phi4Multimodal final : public Family {
     MMCPP_TRY(CheckFloats(feature));
     MMCPP_ASSIGN(const Fit fit, FitOnGrid(image.height, image.width, config_));
     const int side = config_.side;
+    MMCPP_ENSURE(tiles.shape[2] == side && tiles.shape[3] == side);
     const transforms::PlaneTiles grid = {side, side, fit.grid.rows, fit.grid.columns, 1};
     if (fit.grid.count() == 1) {  // both tiles are the whole
       MMCPP_TRY(ResizeToPlanes(image, fit.picture, config_.pixels, grid, tiles, 0, 0, kWhite));

@@ -13,9 +13,9 @@ namespace mmcpp::families {
 
 using resample::Canvas;
 
-/// What PatchifyBlocks gives of a canvas that Resize's result was pasted on, without either of them
-/// in between: band by band, each while it is in cache. Errors as theirs, and kInvalidArgument for
-/// a picture that is not within its canvas.
+/// The patches of a canvas that Resize's result was pasted on, as BlockPatchWriter writes them,
+/// without either of them in between: band by band, each while it is in cache. Errors as theirs,
+/// and kInvalidArgument for a picture that is not within its canvas.
 Status ResizeToPatches(const ImageView& image, const Canvas& canvas, Filter filter,
                        Convention convention, const transforms::BlockPatches& layout,
                        const transforms::NormTable& table, TensorView out);

@@ -9,15 +9,16 @@
 
 namespace mmcpp::resample {
 
-Status CheckCanvas(const Canvas& canvas) {
-  const Window& picture = canvas.picture;
-  const auto fits = [](int start, int size, int whole) {
+bool Within(const Window& window, int height, int width) {
+  const auto within = [](int start, int size, int whole) {
     return start >= 0 && size > 0 && size <= whole && start <= whole - size;
   };
-  if (fits(picture.y, picture.height, canvas.height) &&
-      fits(picture.x, picture.width, canvas.width)) {
-    return Ok{};
-  }
+  return within(window.y, window.height, height) && within(window.x, window.width, width);
+}
+
+Status CheckCanvas(const Canvas& canvas) {
+  const Window& picture = canvas.picture;
+  if (Within(picture, canvas.height, canvas.width)) return Ok{};
   return InvalidArgument("canvas: no picture of " + std::to_string(picture.height) + "x" +
                          std::to_string(picture.width) + " at " + std::to_string(picture.y) + "," +
                          std::to_string(picture.x) + " fits on " + std::to_string(canvas.height) +

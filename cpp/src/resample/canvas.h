@@ -18,6 +18,9 @@ struct Window {
   int height = 0, width = 0;
 };
 
+/// Whether it has pixels, all of which are among height x width.
+bool Within(const Window& window, int height, int width);
+
 /// What a resize gives: a picture of the size that is wanted, or such a picture on a canvas.
 struct Canvas {
   Canvas(int picture_height, int picture_width)  // which covers the canvas

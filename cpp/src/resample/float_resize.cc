@@ -13,8 +13,11 @@
 
 #include "base/checked.h"
 #include "base/ensure.h"
+#include "base/out_of_memory.h"
+#include "mmcpp/tensor.h"
 #include "par/par.h"
 #include "resample/resampler.h"
+#include "simd/kernels.h"
 
 namespace mmcpp::resample {
 namespace {
@@ -283,8 +286,8 @@ Status ResizeTilesAndFloatRows(const CanvasResize& first, TileFn tile_fn, int ou
                                int out_width, const ByteValues& values, FloatRowFn row_fn) {
   const Canvas& canvas = first.canvas;
   MMCPP_ASSIGN(const auto resampler,
-               Resampler::Make(first.image.height, first.image.width, canvas.picture.height,
-                               canvas.picture.width, first.filter, first.convention));
+               Resampler::Make(first.image, canvas.picture.height, canvas.picture.width,
+                               first.filter, first.convention));
   MMCPP_TRY(CheckCanvas(canvas));
   MMCPP_TRY(CheckSides(canvas.height, canvas.width, out_height, out_width));
   return CatchOutOfMemory([&]() -> Status {

@@ -74,6 +74,14 @@ simd::ResampleAxis PreparedAxis::View() const {
   return view;
 }
 
+Result<Resampler> Resampler::Make(const ImageView& image, int out_height, int out_width,
+                                  Filter filter, Convention convention) {
+  if (image.channels != static_cast<int>(kChannels)) {
+    return InvalidArgument("resize: expected 3 channels, got " + std::to_string(image.channels));
+  }
+  return Make(image.height, image.width, out_height, out_width, filter, convention);
+}
+
 Result<Resampler> Resampler::Make(int in_height, int in_width, int out_height, int out_width,
                                   Filter filter, Convention convention) {
   MMCPP_TRY(CheckFilter(filter, convention));

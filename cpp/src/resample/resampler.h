@@ -26,7 +26,9 @@ struct PreparedAxis {
 /// What a resize between two sizes needs, whatever the picture. Immutable; any thread may use it.
 class Resampler {
  public:
-  /// Errors as Resize.
+  /// Of a picture in memory. Errors as Resize.
+  static Result<Resampler> Make(const ImageView& image, int out_height, int out_width,
+                                Filter filter, Convention convention);
   static Result<Resampler> Make(int in_height, int in_width, int out_height, int out_width,
                                 Filter filter, Convention convention);
 

@@ -70,11 +70,6 @@ Status CheckRoom(const ImageView& image, const ImageSpan& out) {
   return Ok{};
 }
 
-Status CheckChannels(const ImageView& image) {
-  if (image.channels == 3) return Ok{};
-  return InvalidArgument("resize: expected 3 channels, got " + std::to_string(image.channels));
-}
-
 }  // namespace
 
 Result<Filter> FilterFromName(const std::string& name) {
@@ -88,10 +83,8 @@ Result<Convention> ConventionFromName(const std::string& name) {
 Result<Image> Resize(const ImageView& image, int out_height, int out_width, Filter filter,
                      Convention convention) {
   return CatchOutOfMemory([&]() -> Result<Image> {
-    MMCPP_TRY(CheckChannels(image));
     MMCPP_ASSIGN(const auto resampler,
-                 resample::Resampler::Make(image.height, image.width, out_height, out_width, filter,
-                                           convention));
+                 resample::Resampler::Make(image, out_height, out_width, filter, convention));
     MMCPP_ASSIGN(Image out, Image::Allocate(out_height, out_width));
     MMCPP_TRY(ResizeAll(resampler, image, {out.data(), out_height, out_width, out.row_bytes()}));
     return out;
@@ -101,10 +94,8 @@ Result<Image> Resize(const ImageView& image, int out_height, int out_width, Filt
 Status ResizeInto(const ImageView& image, const ImageSpan& out, Filter filter,
                   Convention convention) {
   return CatchOutOfMemory([&]() -> Status {
-    MMCPP_TRY(CheckChannels(image));
     MMCPP_ASSIGN(const auto resampler,
-                 resample::Resampler::Make(image.height, image.width, out.height, out.width, filter,
-                                           convention));
+                 resample::Resampler::Make(image, out.height, out.width, filter, convention));
     MMCPP_TRY(CheckRoom(image, out));
     return ResizeAll(resampler, image, out);
   });

@@ -7,6 +7,7 @@
 #include "base/ensure.h"
 #include "base/out_of_memory.h"
 #include "par/par.h"
+#include "simd/kernels.h"
 
 namespace mmcpp::resample {
 

@@ -22,7 +22,6 @@ class ResizedRows final : public RowSource {
                                                    Filter filter, Convention convention);
 
   Status Read(int rows, uint8_t* dst, size_t row_bytes) override;
-  Status StillWanted() const override { return rows_.StillWanted(); }
 
  private:
   struct Block {

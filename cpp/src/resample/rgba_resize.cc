@@ -1,6 +1,6 @@
 // Two resizes of three channels side by side: of the colours, and of alpha three times over. Each
 // takes its rows as they are made from the picture's, and what they give is joined row by row, so
-// that nothing of the picture's or the result's size stands beside them.
+// that nothing of the picture's or the result's size stands beside the picture.
 #include "resample/rgba_resize.h"
 
 #include <algorithm>
@@ -11,8 +11,10 @@
 #include "base/ensure.h"
 #include "base/out_of_memory.h"
 #include "base/row_source.h"
+#include "mmcpp/tensor.h"
 #include "par/par.h"
 #include "resample/resized_rows.h"
+#include "simd/kernels.h"
 
 namespace mmcpp::resample {
 namespace {
@@ -128,20 +130,16 @@ class RgbaRows final : public RowSource {
     return Ok{};
   }
 
-  Status StillWanted() const override { return wanted_.StillWanted(); }
-
  private:
   static constexpr int kRows = simd::kResampleRows;
 
   RgbaRows(Rows image, const RowSource& wanted, int out_height, int out_width)
       : RowSource(out_height, out_width, 4),
         image_(std::move(image)),
-        wanted_(wanted),
         colors_(*image_->whole(), wanted),
         alphas_(*image_->whole(), wanted) {}
 
   Rows image_;
-  const RowSource& wanted_;
   Resized<Premultiply> colors_;
   Resized<RepeatAlpha> alphas_;
 };

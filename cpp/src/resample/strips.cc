@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 
 #include "base/checked.h"
 #include "base/ensure.h"
+#include "simd/kernels.h"
 
 namespace mmcpp::resample {
 namespace {

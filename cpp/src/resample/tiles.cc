@@ -92,9 +92,8 @@ Result<std::vector<Column>> Columns(const Resampler& resampler, const Canvas& ca
 Status ResizeTiles(const ImageView& image, const Canvas& canvas, Filter filter,
                    Convention convention, int unit, TileFn fn) {
   MMCPP_ENSURE(unit > 0);
-  MMCPP_ASSIGN(const auto resampler,
-               Resampler::Make(image.height, image.width, canvas.picture.height,
-                               canvas.picture.width, filter, convention));
+  MMCPP_ASSIGN(const auto resampler, Resampler::Make(image, canvas.picture.height,
+                                                     canvas.picture.width, filter, convention));
   MMCPP_TRY(CheckCanvas(canvas));
   const auto unit_rows = static_cast<size_t>(unit);
   const size_t bands = (static_cast<size_t>(canvas.height) + unit_rows - 1) / unit_rows;

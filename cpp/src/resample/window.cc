@@ -16,10 +16,7 @@ namespace {
 constexpr int kTileRows = 4 * simd::kResampleRows;
 
 Status CheckWindow(const Window& window, int out_height, int out_width) {
-  const bool inside = window.y >= 0 && window.x >= 0 && window.height > 0 && window.width > 0 &&
-                      window.y <= out_height - window.height &&
-                      window.x <= out_width - window.width;
-  if (inside) return Ok{};
+  if (Within(window, out_height, out_width)) return Ok{};
   return InvalidArgument("resize: no window of " + std::to_string(window.height) + "x" +
                          std::to_string(window.width) + " at " + std::to_string(window.y) + "," +
                          std::to_string(window.x) + " in " + std::to_string(out_height) + "x" +
@@ -49,8 +46,8 @@ Status Rows(const Resampler& resampler, const ImageView& image, const Window& wi
 
 Status ResizeWindow(const ImageView& image, int out_height, int out_width, Filter filter,
                     Convention convention, const Window& window, TileFn fn) {
-  MMCPP_ASSIGN(const auto resampler, Resampler::Make(image.height, image.width, out_height,
-                                                     out_width, filter, convention));
+  MMCPP_ASSIGN(const auto resampler,
+               Resampler::Make(image, out_height, out_width, filter, convention));
   MMCPP_TRY(CheckWindow(window, out_height, out_width));
   const bool copy = image.height == out_height && image.width == out_width;
   return par::TryRanges(

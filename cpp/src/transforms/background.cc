@@ -63,7 +63,8 @@ Status LayOver(const ImageView& rgba, const Background& background, const ImageS
       DropAlpha(rgba.row(y), rgba.width, rgb.row(y));
       continue;
     }
-    if (background.pattern == BackgroundPattern::kChessboard) FillSquares(background, first_row + y, &below);
+    if (background.pattern == BackgroundPattern::kChessboard)
+      FillSquares(background, first_row + y, &below);
     LayRowOver(rgba.row(y), below, rgb.row(y));
   }
   return Ok{};

@@ -10,14 +10,12 @@
 #include "base/checked.h"
 #include "base/ensure.h"
 #include "base/half.h"
-#include "par/par.h"
 #include "simd/dispatch.h"
 
 namespace mmcpp::transforms {
 namespace {
 
 constexpr size_t kChannels = 3;
-constexpr size_t kGrainBytes = size_t{64} << 10;
 // One channel of what is split at a time: patches of up to 128 pixels as a whole, longer ones in
 // slices of rows.
 constexpr size_t kPlaneBytes = size_t{128} * 128;
@@ -195,22 +193,6 @@ void BlockPatchWriter::Write(int y, int x, int columns, const uint8_t* rows,
       }
     }
   }
-}
-
-Status PatchifyBlocks(const ImageView& image, const BlockPatches& layout, const NormTable& table,
-                      TensorView out) {
-  MMCPP_ASSIGN(const auto writer,
-               BlockPatchWriter::Make(image.height, image.width, layout, table, out));
-  const int unit = layout.unit();
-  par::ForRange(static_cast<size_t>(image.height / unit),
-                std::max<size_t>(kGrainBytes / writer.band_bytes(), 1),
-                [&](size_t begin, size_t end) {
-                  for (size_t band = begin; band < end; ++band) {
-                    const int y = static_cast<int>(band) * unit;
-                    writer.Write(y, 0, image.width, image.row(y), image.row_bytes);
-                  }
-                });
-  return Ok{};
 }
 
 }  // namespace mmcpp::transforms

@@ -64,8 +64,6 @@ class BlockPatchWriter {
   /// Different pixels may be written from different threads.
   void Write(int y, int x, int columns, const uint8_t* rows, size_t row_bytes) const;
 
-  size_t band_bytes() const { return band_bytes_; }  ///< of output, per unit() pixel rows
-
  private:
   void WritePatch(const uint8_t* src, size_t src_row_bytes, uint8_t* dst) const;
   void WriteCopies(const uint8_t* src, size_t src_row_bytes, size_t copies, uint8_t* dst) const;
@@ -73,13 +71,9 @@ class BlockPatchWriter {
   BlockPatches layout_;
   PixelMap map_;
   uint8_t* out_ = nullptr;
-  size_t band_bytes_ = 0;
+  size_t band_bytes_ = 0;  // of output, per unit() pixel rows
   size_t block_bytes_ = 0;
   size_t patch_bytes_ = 0;
 };
-
-/// The patches of a whole picture; errors as BlockPatchWriter::Make.
-Status PatchifyBlocks(const ImageView& image, const BlockPatches& layout, const NormTable& table,
-                      TensorView out);
 
 }  // namespace mmcpp::transforms

@@ -266,18 +266,20 @@ TEST_F(Memory, OfAPictureOnACanvasIsAFewRows) {
                                 {"vision_patch_size", 14},   {"vision_downsample_ratio", 3},
                                 {"vision_min_pixels", 6272}, {"vision_max_n_token", 1000}};
   ExpectRequest(dsv41, Bytes(jpeg), 2 * kMiB);
-  const nlohmann::json kimi_k3 = {{"family", "kimi_k3"},
-                                  {"image_token_id", 9},
-                                  {"patch_size", 14},
-                                  {"merge_kernel_size", 2},
-                                  {"in_patch_limit", 16384},
-                                  {"patch_limit_on_one_side", 512},
-                                  {"background", "chessboard"},
-                                  {"image_mean", {0.5, 0.5, 0.5}},
-                                  {"image_std", {0.5, 0.5, 0.5}}};
+  nlohmann::json kimi_k3 = {{"family", "kimi_k3"},
+                            {"image_token_id", 9},
+                            {"patch_size", 14},
+                            {"merge_kernel_size", 2},
+                            {"in_patch_limit", 16384},
+                            {"patch_limit_on_one_side", 512},
+                            {"background", "chessboard"},
+                            {"image_mean", {0.5, 0.5, 0.5}},
+                            {"image_std", {0.5, 0.5, 0.5}}};
   const test::Picture rgba(kHeight, kWidth / 3 * 4);
   const ImageView transparent = {rgba.pixels.data(), kHeight, kWidth / 3 * 3,
                                  static_cast<size_t>(kWidth / 3 * 4) * 3, 4};
+  ExpectRequest(kimi_k3, transparent, 3 * kMiB);  // at its own size
+  kimi_k3["in_patch_limit"] = 4096;
   ExpectRequest(kimi_k3, transparent, 3 * kMiB);
   const nlohmann::json phi4 = {{"family", "phi4_multimodal"},
                                {"image_token_id", 9},

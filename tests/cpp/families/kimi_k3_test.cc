@@ -92,7 +92,7 @@ TEST(KimiK3, LaysOverItsBackground) {
   EXPECT_EQ(first_of_second_row("chessboard"), 8);
 }
 
-TEST(KimiK3, EndsInTheResizeOfWhatIsNotWanted) {
+TEST(KimiK3, EndsOnTheWayOfWhatIsNotWanted) {
   class UnwantedRows : public RowSource {
    public:
     explicit UnwantedRows(const ImageView& view)
@@ -104,14 +104,16 @@ TEST(KimiK3, EndsInTheResizeOfWhatIsNotWanted) {
    private:
     ImageView view_;
   };
-  nlohmann::json spec = Spec();
-  spec["in_patch_limit"] = 4;
-  const auto family = Make(spec);
   const std::vector<uint8_t> clear(4 * 60 * 60);
-  UnwantedRows rows({clear.data(), 60, 60, 4 * 60, 4});
-  const auto plan = family->PlanItem(60, 60);
-  auto feature = Tensor::Allocate(DType::kU8, plan->feature_shape);
-  EXPECT_EQ(family->ProcessRows(&rows, *plan, feature->view()).error().message, "enough");
+  for (const int limit : {4, 65536}) {  // with a resize, and without
+    nlohmann::json spec = Spec();
+    spec["in_patch_limit"] = limit;
+    const auto family = Make(spec);
+    UnwantedRows rows({clear.data(), 60, 60, 4 * 60, 4});
+    const auto plan = family->PlanItem(60, 60);
+    auto feature = Tensor::Allocate(DType::kU8, plan->feature_shape);
+    EXPECT_EQ(family->ProcessRows(&rows, *plan, feature->view()).error().message, "enough");
+  }
 }
 
 TEST(KimiK3, Refusals) {

@@ -10,6 +10,7 @@
 #include "support/golden.h"
 #include "support/isa_fixture.h"
 #include "support/pasted.h"
+#include "support/patchified.h"
 #include "support/pictures.h"
 #include "support/rows.h"
 #include "support/schedules.h"
@@ -62,7 +63,7 @@ TEST_P(ResizePatchesTest, EqualsResizeThenPatchify) {
                            {c.margin, c.margin, height - 2 * c.margin, width - 2 * c.margin},
                            {7, 8, 9}};
     const Image pasted = test::Pasted(image, canvas, Filter::kBicubic, c.convention);
-    ASSERT_TRUE(PatchifyBlocks(pasted, c.layout, table, steps->view()).ok());
+    ASSERT_TRUE(test::Patchify(pasted, c.layout, table, steps->view()).ok());
     const auto status = ResizeToPatches(image, canvas, Filter::kBicubic, c.convention, c.layout,
                                         table, pass->view());
     ASSERT_TRUE(status.ok()) << status.error().message;

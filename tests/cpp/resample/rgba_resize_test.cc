@@ -88,7 +88,7 @@ TEST(ResizeRgba, MultipliesByAlphaBeforeAndDividesAfterwards) {
   }
 }
 
-TEST(ResizeRgba, TheSameSizeIsACopy) {
+TEST(ResizeRgba, TheSameSizeIsThePictureItself) {
   const Rgba picture(5, 7);
   const auto out =
       ResizeView(picture.view(), 5, 7, Filter::kBicubic, Convention::kPillow13).value();

@@ -166,6 +166,11 @@ TEST(Tiles, RefusesWhatResizeRefusesAndWhatIsNotOnTheCanvas) {
     return of_image;
   };
   EXPECT_EQ(message({0, 4}), "resize: output size must be positive, got 0x4");
+  EXPECT_EQ(ResizeTiles({pixels.data(), 3, 4, 16, 4}, {2, 2}, Filter::kBicubic,
+                        Convention::kPillow13, 1, [](const Tile&) {})
+                .error()
+                .message,
+            "resize: expected 3 channels, got 4");
   EXPECT_EQ(message({8, 8, {0, 0, 4, 9}}), "canvas: no picture of 4x9 at 0,0 fits on 8x8");
   EXPECT_EQ(message({8, 8, {5, 0, 4, 4}}), "canvas: no picture of 4x4 at 5,0 fits on 8x8");
   EXPECT_EQ(message({8, 8, {0, -1, 4, 4}}), "canvas: no picture of 4x4 at 0,-1 fits on 8x8");

@@ -8,6 +8,7 @@
 #include "base/half.h"
 #include "support/golden.h"
 #include "support/isa_fixture.h"
+#include "support/patchified.h"
 
 namespace mmcpp::transforms {
 namespace {
@@ -50,7 +51,7 @@ class PatchifyTest : public test::IsaTest {
     auto out = Tensor::Allocate(dtype, {rows, int64_t{3} * layout.copies * p * p});
     ASSERT_TRUE(out.ok());
     const NormTable table = Table();
-    const auto status = PatchifyBlocks(image, layout, table, out->view());
+    const auto status = test::Patchify(image, layout, table, out->view());
     ASSERT_TRUE(status.ok()) << status.error().message;
     size_t i = 0;
     for (int block_y = 0; block_y < blocks_high; ++block_y)
@@ -96,9 +97,9 @@ TEST(Patchify, Errors) {
   const NormTable table = Table();
   auto out = Tensor::Allocate(DType::kF32, {16, 1176});
   ASSERT_TRUE(out.ok());
-  ASSERT_TRUE(PatchifyBlocks(image, {14, 2, 2}, table, out->view()).ok());
+  ASSERT_TRUE(test::Patchify(image, {14, 2, 2}, table, out->view()).ok());
   const auto refused = [&](const ImageView& view, const BlockPatches& layout, TensorView to) {
-    const auto status = PatchifyBlocks(view, layout, table, to);
+    const auto status = test::Patchify(view, layout, table, to);
     EXPECT_FALSE(status.ok());
     return !status.ok() && status.error().code == ErrorCode::kInvalidArgument;
   };
