@@ -11,10 +11,8 @@
 
 namespace mmcpp::resample {
 
-ResizedRows::ResizedRows(RowSource* rows, Resampler resampler)
-    : RowSource(resampler.out_height(), resampler.out_width()),
-      rows_(*rows),
-      resampler_(std::move(resampler)) {}
+ResizedRows::ResizedRows(Resampler resampler)
+    : RowSource(resampler.out_height(), resampler.out_width()), resampler_(std::move(resampler)) {}
 
 Result<std::unique_ptr<ResizedRows>> ResizedRows::Make(RowSource* rows, int out_height,
                                                        int out_width, Filter filter,
@@ -24,7 +22,7 @@ Result<std::unique_ptr<ResizedRows>> ResizedRows::Make(RowSource* rows, int out_
   return CatchOutOfMemory([&]() -> Made {
     MMCPP_ASSIGN(auto resampler, Resampler::Make(rows->height(), rows->width(), out_height,
                                                  out_width, filter, convention));
-    std::unique_ptr<ResizedRows> made(new ResizedRows(rows, std::move(resampler)));
+    std::unique_ptr<ResizedRows> made(new ResizedRows(std::move(resampler)));
     MMCPP_ASSIGN(made->strips_, Strips::Make(made->resampler_, rows));
     const int share = (out_width - 1) / static_cast<int>(par::Concurrency()) + 1;
     const int width = std::min(share, made->resampler_.BlockWidth(1, simd::kResampleRows));
@@ -68,7 +66,6 @@ Status ResizedRows::Read(int rows, uint8_t* dst, size_t row_bytes) {
     rows -= n;
     dst += static_cast<size_t>(n) * row_bytes;
   }
-  while (y_ == height() && in_end_ < rows_.height()) MMCPP_TRY(ReadStrip());
   return Ok{};
 }
 

@@ -13,8 +13,8 @@
 namespace mmcpp::resample {
 
 /// The rows of what Resize gives of `rows`, of which no more is kept than the resize looks back for
-/// and a strip. With the last row read, all of `rows` are; errors of reading them are errors of
-/// this.
+/// and a strip. With the last row read, all of `rows` are, since its window ends with their last;
+/// errors of reading them are errors of this.
 class ResizedRows final : public RowSource {
  public:
   /// `rows` must have three channels and outlive this. Errors as Resize.
@@ -29,12 +29,11 @@ class ResizedRows final : public RowSource {
     BlockResampler resampler;
   };
 
-  ResizedRows(RowSource* rows, Resampler resampler);
+  explicit ResizedRows(Resampler resampler);
   Status ReadStrip();
   template <class Fn>
   void ForEachBlock(const Fn& fn);
 
-  RowSource& rows_;
   const Resampler resampler_;
   Strips strips_;
   std::vector<Block> blocks_;
