@@ -9,14 +9,19 @@
 #include <vector>
 
 #include "base/ensure.h"
+#include "base/row_source.h"
 #include "families/item_prompt.h"
 #include "families/resize_planes.h"
 #include "families/tile_marks.h"
+#include "resample/passed_rows.h"
+#include "resample/resized_rows.h"
 #include "transforms/longest_edge.h"
+#include "transforms/planes.h"
 
 namespace mmcpp::families {
 namespace {
 
+using resample::ResizedRows;
 using transforms::Size;
 
 constexpr int kMaxTileSize = 4096;
@@ -83,6 +88,12 @@ class Idefics3 final : public Family {
 
   Status ProcessItem(const ImageView& image, const ItemPlan& plan,
                      TensorView feature) const override {
+    WholeRows rows(image);
+    return ProcessRows(&rows, plan, feature);
+  }
+
+  /// The resizes are made of each other's rows: none is in memory as a whole.
+  Status ProcessRows(RowSource* source, const ItemPlan& plan, TensorView feature) const override {
     const PixelRules& rules = config_.pixels;
     const auto& grid = std::get<TileGrid>(plan.geometry);
     const int side = config_.tile_size;
@@ -90,16 +101,21 @@ class Idefics3 final : public Family {
     const int columns = static_cast<int>(grid.columns);
     MMCPP_ENSURE(feature.shape.size() == plan.feature_shape.size());
     const TensorView tiles = {feature.data, feature.dtype, feature.shape.subspan(1, 4)};
-    MMCPP_ASSIGN(const Size first,
-                 transforms::EvenLongestEdge(image.height, image.width, config_.longest_edge));
-    MMCPP_ASSIGN(const Image once,
-                 Resize(image, first.height, first.width, rules.filter, rules.convention));
-    const Size size = {plan.resized_height, plan.resized_width};
-    if (!grid.thumbnail) return ResizeToPlanes(once, size, rules, {side, side}, tiles);
-    MMCPP_ASSIGN(const Image twice,
-                 Resize(once, size.height, size.width, rules.filter, rules.convention));
-    MMCPP_TRY(ResizeToPlanes(twice, size, rules, {side, side, rows, columns}, tiles));
-    return ResizeToPlanes(twice, {side, side}, rules, {side, side, 1, 1, rows * columns}, tiles);
+    MMCPP_ASSIGN(const Size first, transforms::EvenLongestEdge(source->height(), source->width(),
+                                                               config_.longest_edge));
+    MMCPP_ASSIGN(const auto once, ResizedRows::Make(source, first.height, first.width, rules.filter,
+                                                    rules.convention));
+    if (!grid.thumbnail) return ResizeToPlanes(once.get(), rules, {side, side}, tiles);
+    MMCPP_ASSIGN(const auto twice,
+                 ResizedRows::Make(once.get(), plan.resized_height, plan.resized_width,
+                                   rules.filter, rules.convention));
+    MMCPP_ASSIGN(const auto writer,
+                 transforms::PlaneWriter::Make({side, side, rows, columns}, rules.table, tiles));
+    const auto write = [&writer](const resample::Tile& tile) {
+      writer.Write({tile.y, tile.x, tile.height, tile.width}, tile.rows, tile.row_bytes);
+    };
+    resample::PassedRows passed(twice.get(), write);
+    return ResizeToPlanes(&passed, rules, {side, side, 1, 1, rows * columns}, tiles);
   }
 
   Result<std::vector<NamedTensor>> Aux(const ItemPlan& plan) const override {

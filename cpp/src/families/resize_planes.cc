@@ -1,13 +1,16 @@
-// Joins the window of a resize to the writer of planes.
+// Joins the window of a resize, or all of it, to the writer of planes.
 #include "families/resize_planes.h"
 
 #include <algorithm>
 
 #include "base/ensure.h"
+#include "resample/tiles.h"
 #include "resample/window.h"
 
 namespace mmcpp::families {
 namespace {
+
+constexpr int kTileSide = 16;
 
 /// Begin and end of what is both in [0, canvas) and in [start, start + size).
 struct Overlap {
@@ -70,6 +73,16 @@ Status ResizeToPlanes(const ImageView& image, transforms::Size size, const Pixel
                                       {box.y + tile.y, box.x + tile.x, tile.height, tile.width},
                                       tile.rows, tile.row_bytes);
                                 });
+}
+
+Status ResizeToPlanes(RowSource* rows, const PixelRules& rules, const transforms::PlaneTiles& tiles,
+                      TensorView out) {
+  MMCPP_ASSIGN(const auto writer, transforms::PlaneWriter::Make(tiles, rules.table, out));
+  return resample::ResizeTiles(
+      rows, {static_cast<int>(tiles.canvas_height()), static_cast<int>(tiles.canvas_width())},
+      rules.filter, rules.convention, kTileSide, [&](const resample::Tile& tile) {
+        writer.Write({tile.y, tile.x, tile.height, tile.width}, tile.rows, tile.row_bytes);
+      });
 }
 
 }  // namespace mmcpp::families

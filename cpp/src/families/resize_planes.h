@@ -39,4 +39,9 @@ Status ResizeToPlanes(const ImageView& image, transforms::Size size, const Pixel
                       const transforms::PlaneTiles& tiles, TensorView out, int top = 0,
                       int left = 0, const std::array<uint8_t, 3>& color = {0, 0, 0});
 
+/// The same of rows as they come, over the whole canvas. Errors as those, and those of reading,
+/// which leave `out` half written.
+Status ResizeToPlanes(RowSource* rows, const PixelRules& rules, const transforms::PlaneTiles& tiles,
+                      TensorView out);
+
 }  // namespace mmcpp::families

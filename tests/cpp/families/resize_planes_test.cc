@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 #include "support/pictures.h"
+#include "support/rows.h"
 
 namespace mmcpp::families {
 namespace {
@@ -31,6 +34,24 @@ TEST(ResizePlanes, EqualsResizeCropAndPad) {
       ASSERT_EQ(out->data()[i], expected) << c.height << "x" << c.width << ": " << i;
     }
   }
+}
+
+TEST(ResizePlanes, OfRowsAsTheyComeAreThoseOfThePicture) {
+  PixelRules rules;
+  rules.convention = Convention::kPillow13;
+  rules.table = transforms::MakeNormTable(transforms::NormRule::kPil, {0, 0, 0}, {1, 1, 1});
+  const test::Picture picture(700, 600);
+  const transforms::PlaneTiles tiles = {30, 50, 2, 3, 1};
+  auto whole = Tensor::Allocate(DType::kF32, {7, 3, 30, 50}).value();
+  auto rows = Tensor::Allocate(DType::kF32, {7, 3, 30, 50}).value();
+  std::memset(whole.data(), 0xa5, whole.byte_count());
+  std::memset(rows.data(), 0xa5, rows.byte_count());
+  ASSERT_TRUE(ResizeToPlanes(picture.view(), {60, 150}, rules, tiles, whole.view()).ok());
+  test::OneByOne source(picture.view());
+  ASSERT_TRUE(ResizeToPlanes(&source, rules, tiles, rows.view()).ok());
+  EXPECT_EQ(std::memcmp(whole.data(), rows.data(), whole.byte_count()), 0);
+  test::OneByOne broken(picture.view(), 300);
+  EXPECT_EQ(ResizeToPlanes(&broken, rules, tiles, rows.view()).error().message, "rows: end at 300");
 }
 
 TEST(ResizePlanes, APictureBesideTheCanvasIsRefused) {
